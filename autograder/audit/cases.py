@@ -385,7 +385,7 @@ def row_of(case: Case, result: Result) -> Row:
             absent[name] = (
                 g.call_result.target.function if is_missing else lacking(g.call_result, result.homework.rubric)
             )
-    light = {name: replace(entry, call_result=None, shown=None) for name, entry in graded.items()}
+    light = {name: replace(entry, call_result=None, example=None) for name, entry in graded.items()}
     return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
 
 

@@ -65,7 +65,7 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     plan, rubric, function = grader.plan, grader.rubric, member.function
     module = rubric.module_of(function)
     helpers = tuple(name for name in rubric.modules[module].functions if name != function)
-    every = (*plan.shown(module), *plan.hidden.get(module, ()))
+    every = (*plan.public(module), *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
     imports = [f"from {name} import {', '.join(names)}" for name, names in rubric.dependencies(module).items()]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]

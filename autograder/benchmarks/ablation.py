@@ -207,7 +207,7 @@ def without(rule: str) -> Iterator[None]:
     _forget()
 
 
-_caches = (examples.probes_of, counterexamples.others)
+_caches = (examples.probes_of, counterexamples.other_results)
 
 
 def _forget() -> None:

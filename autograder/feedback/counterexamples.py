@@ -53,7 +53,7 @@ class Counterexample:
         return cls(_as_code(lines(call_result, rubric)), sentences, is_alike)
 
     @classmethod
-    def beside(cls, call_result: CallResult, rubric: Rubric) -> "Counterexample":
+    def with_own_files(cls, call_result: CallResult, rubric: Rubric) -> "Counterexample":
         """Return an example whose result depends on other files of the submission: nothing is said about its value.
 
         The value is left out if it is the error of another file, or of importing one.
@@ -106,7 +106,9 @@ def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
     """Return the expected and the actual result, as text."""
     test_call, response = call_result.test_call, call_result.response
     error, value = test_call.rules.error, response.value
-    wanted = f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
+    expected = (
+        f"{error}, because the docstring does not allow these arguments" if error else display(test_call.expected)
+    )
     if response.ended is not None:
         came_back = line("ended", response.ended, rubric=rubric)
     elif response.error is not None:
@@ -114,8 +116,8 @@ def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
     elif error or call_result.kind == "dtype":  # more digits would distract
         came_back = display(value)
     else:
-        wanted, came_back = pair(test_call.expected, value)
-    return wanted, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."
+        expected, came_back = pair(test_call.expected, value)
+    return expected, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."
 
 
 def _raised(call_result: CallResult, rubric: Rubric) -> str:
@@ -124,8 +126,8 @@ def _raised(call_result: CallResult, rubric: Rubric) -> str:
     if error.hint == "missing":
         return line("failure", call_result, rubric=rubric)
     text = cleaned_code(error.text.partition("\n")[0])
-    place = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
-    return f"{error.kind}{': ' if text else ''}{text}{place}"
+    location = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
+    return f"{error.kind}{': ' if text else ''}{text}{location}"
 
 
 # Observations
@@ -140,9 +142,9 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
         return ""
     if not _returned(example):
         return _right_with(outcomes)
-    wrong = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]
+    failing = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]
     made_up = [outcome.call_result for outcome in outcomes if outcome.call_result.failed]
-    if text := _other_arguments([*wrong, *made_up]):
+    if text := _other_arguments([*failing, *made_up]):
         return text
     differs, test_call = differs_by(example), example.test_call
     values = test_call.expected, example.response.value, test_call.allowed
@@ -162,8 +164,8 @@ def differs_by(example: CallResult) -> str:
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """Return a sentence on the changes to the call that make its result correct."""
     passing = [one for one in outcomes if one.probe.change and not one.call_result.failed]
-    right = dict.fromkeys(one.probe.change for one in passing if is_telling(one.call_result.test_call.expected))
-    return line("right_with", list(right)[:FEW]) if right else ""
+    changes = dict.fromkeys(one.probe.change for one in passing if is_telling(one.call_result.test_call.expected))
+    return line("right_with", list(changes)[:FEW]) if changes else ""
 
 
 def _returned(call_result: CallResult) -> bool:
@@ -173,10 +175,10 @@ def _returned(call_result: CallResult) -> bool:
 # Results that are correct for other arguments
 
 
-def _other_arguments(wrong: Sequence[CallResult]) -> str:
+def _other_arguments(results: Sequence[CallResult]) -> str:
     """Return a sentence on other arguments for which every one of these results would be correct, if its call can have them."""
-    for sentence in others(wrong[0].test_call):
-        values = [(call_result, others(call_result.test_call).get(sentence)) for call_result in wrong]
+    for sentence in other_results(results[0].test_call):
+        values = [(call_result, other_results(call_result.test_call).get(sentence)) for call_result in results]
         if all(
             _returned(r) and equal(value, r.response.value, r.test_call.allowed)
             for r, value in values
@@ -187,11 +189,11 @@ def _other_arguments(wrong: Sequence[CallResult]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def others(test_call: TestCall) -> dict[str, Any]:
+def other_results(test_call: TestCall) -> dict[str, Any]:
     """Return the reference's results for other arguments, each with the sentence for code that returns it."""
-    given = test_call.arguments
-    found = other_arguments.others(test_call.reference, given, test_call.expected, test_call.allowed)
-    return {line(macro, words): value for macro, words, value in found}
+    arguments = test_call.arguments
+    alternatives = other_arguments.others(test_call.reference, arguments, test_call.expected, test_call.allowed)
+    return {line(macro, words): value for macro, words, value in alternatives}
 
 
 # Arguments that affect only one of the two results, such as an unused one, or rows that should not affect other rows
@@ -214,15 +216,15 @@ def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
     words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):
-        right = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
-        scale = magnitude(np.asarray(part(before.test_call.expected, number, names))) if right is not None else 1.0
+        correct = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
+        scale = magnitude(np.asarray(part(before.test_call.expected, number, names))) if correct is not None else 1.0
         first, second = (part(call_result.response.value, number, names) for call_result in (before, after))
         yours = moved(first, second, scale)
-        if right is None or yours is None or right.shape != yours.shape:
+        if correct is None or yours is None or correct.shape != yours.shape:
             continue
-        for one, other, only_yours in ((yours, right, True), (right, yours, False)):
-            if (one == 1).any() and (other == 0).all():
+        for moving, still, only_yours in ((yours, correct, True), (correct, yours, False)):
+            if (moving == 1).any() and (still == 0).all():
                 yield int(row is not None), argument, line("depends", words, f"your {name}", only_yours)
-            elif row is not None and right.ndim == 2:
-                rows = np.flatnonzero((one == 1).any(axis=1) & (other == 0).all(axis=1))
+            elif row is not None and correct.ndim == 2:
+                rows = np.flatnonzero((moving == 1).any(axis=1) & (still == 0).all(axis=1))
                 yield from ((2, argument, line("depends", words, f"row {n} of your {name}", only_yours)) for n in rows)

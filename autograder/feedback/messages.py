@@ -30,15 +30,15 @@ class Message:
     def __init__(self, graded: CriterionScore, result: Result):
         self.graded, self.criterion, self.result, self.rubric = graded, graded.criterion, result, result.homework.rubric
         self.call = graded.call_result
-        own = next(module for module in result.modules if module.module == graded.criterion.module)
-        self.is_broken = own.broken is not None
-        self.is_integration = own.module == INTEGRATION
-        self.at_home, self.probe_results = own.at_home, own.probe_results
+        module_result = next(module for module in result.modules if module.module == graded.criterion.module)
+        self.is_broken = module_result.broken is not None
+        self.is_integration = module_result.module == INTEGRATION
+        self.at_home, self.probe_results = module_result.at_home, module_result.probe_results
         of = self.call.target if self.call is not None else next(iter(graded.misconceptions), None)
         self.function = of.function if of is not None else ""
         self.unwritten = unwritten(self.call, result.submission)
         # The lost criteria that precede this one in the module and are shown no later, the last first.
-        before = takewhile(lambda other: other.criterion.id != graded.criterion.id, own.graded)
+        before = takewhile(lambda score: score.criterion.id != graded.criterion.id, module_result.graded)
         earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)][::-1]
         # Mistakes and examples reported under earlier criteria, each with the first such criterion.
         reported = {m.id: g.criterion.id for g in earlier for m in g.misconceptions}
@@ -49,11 +49,13 @@ class Message:
         example = _example(graded)
         # An example is shown once; a later criterion points to it if it shows the same failure.
         self.is_shown_before = example is not None and example in examples
-        self.place = examples.get(example, "") if example is not None and self._fails_like(example) else ""
+        self.earlier_criterion = examples.get(example, "") if example is not None and self._fails_like(example) else ""
         self.example = None if self.is_shown_before else example
         # Whether results vary: public calls show it, or hidden ones to a criterion that may say so.
-        public = any(is_unsteady(o) for t, o in own.probe_results.items() if t.target.function == self.function)
-        hidden = [] if graded.criterion.visible else of_function(own.call_results, self.function)
+        public = any(
+            is_unsteady(o) for t, o in module_result.probe_results.items() if t.target.function == self.function
+        )
+        hidden = [] if graded.criterion.visible else of_function(module_result.call_results, self.function)
         self.is_unsteady = public or any(call_result.kind == "unsteady" for call_result in hidden)
 
     def _fails_like(self, example: CallResult) -> bool:
@@ -80,7 +82,7 @@ class Message:
     def counterexample(self) -> Counterexample:
         assert self.example is not None and self.call is not None
         if self.graded.differs:
-            return Counterexample.beside(self.example, self.rubric)
+            return Counterexample.with_own_files(self.example, self.rubric)
         target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
         public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
         is_alike = fails_alike(self.example, self.call)
@@ -105,16 +107,16 @@ class Message:
     def named_modules(self) -> list[str]:
         """The modules replaced by references that this message may call wrong."""
         lost = (g.criterion for m in self.result.modules for g in m.graded if not g.passed)
-        wrong = {criterion.module for criterion in lost if may_name(self.criterion, criterion)}
-        return [name for name in self.graded.blamed if name in wrong]
+        failing_modules = {criterion.module for criterion in lost if may_name(self.criterion, criterion)}
+        return [name for name in self.graded.blamed if name in failing_modules]
 
 
 def _example(graded: CriterionScore) -> CallResult | None:
     """Return the public example that a message shows."""
-    shown, call = graded.shown, graded.call_result
-    if graded.criterion.feedback != "full" or shown is None or call is None:
+    example, call = graded.example, graded.call_result
+    if graded.criterion.feedback != "full" or example is None or call is None:
         return None
-    return None if call.kind in ONLY_FORM and shown.kind != call.kind else shown
+    return None if call.kind in ONLY_FORM and example.kind != call.kind else example
 
 
 def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:

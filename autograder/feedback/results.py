@@ -57,12 +57,12 @@ class TopNote:
     module: str = ""
 
     @classmethod
-    def of(cls, kind: str, path: str, text: str, said: str = "", more: str = "", module: str = "") -> Self:
+    def of(cls, kind: str, path: str, text: str, quoted: str = "", more: str = "", module: str = "") -> Self:
         """Make a note from our own words in Markdown with a student's text `said` between them."""
-        said, file = without_places(said), f"{module}.py" if module else ""
-        plain = text.replace("`", "") + unlinked(said) + more.replace("`", "")
+        quoted, file = without_places(quoted), f"{module}.py" if module else ""
+        plain = text.replace("`", "") + unlinked(quoted) + more.replace("`", "")
         start, plain = ("", plain) if file in plain else (f"**{file}**: ", f"{file}: {plain}")
-        return cls(kind, path, plain, f"{start}{text}{markdown(said)}{more}", module)
+        return cls(kind, path, plain, f"{start}{text}{markdown(quoted)}{more}", module)
 
 
 # Why a criterion was lost; "" if it was not, "other" if no cause was found.
@@ -222,11 +222,11 @@ class Grade:
     @property
     def output(self) -> str:
         """The message at the top, shown immediately: the points, the causes of lost points, the notes, the scoring rule."""
-        seen = [mark for mark in self.marks if mark.visibility == "visible"]
-        points, most = sum(mark.score for mark in seen), sum(mark.max_score for mark in seen)
+        visible_marks = [mark for mark in self.marks if mark.visibility == "visible"]
+        points, most = sum(mark.score for mark in visible_marks), sum(mark.max_score for mark in visible_marks)
         rest = sum(mark.max_score for mark in self.marks) - most
         visible, later = (" visible now", f" Not shown yet: {counted(number(rest), 'point')}.") if rest else ("", "")
-        total = f"**{number(points)} of {counted(number(most), 'point')}{visible}{reason(seen)}.**{later}"
+        total = f"**{number(points)} of {counted(number(most), 'point')}{visible}{reason(visible_marks)}.**{later}"
         lines = [*(f"- {note.markdown}" for note in self.notes), "", self.rule]
         return f"{total}\n\n" + "\n".join(lines).strip() + "\n"
 
@@ -310,8 +310,8 @@ def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Caus
     if module.broken is not None:
         return "import" if file in submission.files else "missing"
     if unusable := causes(graded, result):  # of the integration
-        own = next(own for own in result.modules if own.module == unusable[0])
-        return _cause(own.graded[0], own, result)
+        first = next(first for first in result.modules if first.module == unusable[0])
+        return _cause(first.graded[0], first, result)
     if any(m.does for m in graded.misconceptions):  # a repair
         return "line"
     if call is None:
@@ -369,20 +369,20 @@ def _of_module(module: ModuleResult, result: Result) -> Iterator[TopNote]:
         yield TopNote.of("answer", file, line("no_answer", call_results[0], questions, rubric=rubric), module=name)
 
 
-def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
+def _why(broken: Response, module_file: str, result: Result) -> tuple[str, str, str]:
     """Why a file could not be imported: our words, the text of the error, and what to do."""
-    text = f"`{own}` could not be imported"
+    text = f"`{module_file}` could not be imported"
     if broken.ended is not None:
         return f"{text}. {line('ended', broken.ended, 'import', rubric=result.homework.rubric)}", "", ""
     error = broken.error
     assert error is not None
-    file = error.file or own
+    file = error.file or module_file
     content = result.submission.text(file)
     code = "".join(text_lines(content)[error.line - 1 : error.line]).strip()
     is_syntax = "SyntaxError" in error.kinds
     if not_python := instead_of_python(content, file, error.line if is_syntax else 0):
         return f"{text}: ", not_python, "."
-    place = f" (line {error.line} of `{as_code(file)}`)" if error.line else ""
+    location = f" (line {error.line} of `{as_code(file)}`)" if error.line else ""
     if is_syntax and code and parsed(content) is None:
         quoted = printable(code, " ", 100).replace("`", "'")
         reader = f"The grader runs {VERSION}, which" if NEWER.match(code) else "Python"
@@ -390,9 +390,9 @@ def _why(broken: Response, own: str, result: Result) -> tuple[str, str, str]:
     elif "ImportError" in error.kinds and _is_relative(content, error.line):
         advice = RELATIVE
     else:
-        known = errors.advice(error.kind, error.text, error.hint == "circular")
-        advice = NO_FILE if error.kind == "FileNotFoundError" else known
-    return f"{text}: {error.kind}{': ' * bool(error.text)}", error.text, f"{place}. {advice}".rstrip()
+        usual = errors.advice(error.kind, error.text, error.hint == "circular")
+        advice = NO_FILE if error.kind == "FileNotFoundError" else usual
+    return f"{text}: {error.kind}{': ' * bool(error.text)}", error.text, f"{location}. {advice}".rstrip()
 
 
 def _is_relative(content: bytes, line: int) -> bool:

@@ -75,7 +75,7 @@ def unwritten(call_result: CallResult | None, submission: Submission) -> str | N
 @lru_cache(8)
 def stubs(text: bytes) -> dict[str, str]:
     """Return the functions of a file that compute nothing, each with a hint if it is defined twice."""
-    return {name: twice(name, own) for name, own in definitions(text).items() if is_stub(own[-1])}
+    return {name: twice(name, nodes) for name, nodes in definitions(text).items() if is_stub(nodes[-1])}
 
 
 def lacking(call_result: CallResult | None, rubric: Rubric) -> str:
@@ -84,8 +84,8 @@ def lacking(call_result: CallResult | None, rubric: Rubric) -> str:
     if call_result is None or error is None or error.kind not in ("NotImplementedError", "NameError"):
         return ""
     name = next(iter(error.passed), "")
-    others = set(rubric.modules[call_result.target.module].functions) - {call_result.target.function}
-    return name if name in others else ""
+    helpers = set(rubric.modules[call_result.target.module].functions) - {call_result.target.function}
+    return name if name in helpers else ""
 
 
 def returns(test_call: TestCall) -> str:
@@ -126,7 +126,7 @@ def answer_problem(call_result: CallResult) -> str:
         return "type"
     if question not in value:
         return "missing"
-    given = value[question].strip().lower() if isinstance(value[question], str) else ""
+    letter = value[question].strip().lower() if isinstance(value[question], str) else ""
     docstring = call_result.test_call.reference.__globals__["__doc__"] or ""
     letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # the labels of the possible answers
-    return "" if given in letters else ", ".join(letters)
+    return "" if letter in letters else ", ".join(letters)

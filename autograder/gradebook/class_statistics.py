@@ -116,7 +116,7 @@ def _rounded(value: Any, step: float) -> Any:
 
 def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
     """Return the public example that an instructor sees, without imports."""
-    examples = (graded.shown for graded in module.graded)
+    examples = (graded.example for graded in module.graded)
     call_result = next((r for r in examples if r is not None and r.target.function == function), None)
     if call_result is None:
         return ""

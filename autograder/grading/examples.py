@@ -59,7 +59,7 @@ class Confirmed:
 
 def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Results) -> dict[str, Confirmed]:
     """Try the failing examples of each function alone. One that a misconception explains need not run."""
-    diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.shown(module)])
+    diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.public(module)])
     examples = [at_home[test_call] for test_call in runner.plan.examples[module]]
     return {name: _confirmed(runner, _ranked(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
 
@@ -138,7 +138,7 @@ def with_example(
     if example is None:
         return score
     shown = example if tried is not None and example is alone else at_home[example.test_call]
-    return replace(score, shown=shown, differs=not same_outcome(shown, example))
+    return replace(score, example=shown, differs=not same_outcome(shown, example))
 
 
 def fails_alike(first: CallResult, second: CallResult) -> bool:

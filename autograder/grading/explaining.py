@@ -248,7 +248,7 @@ class Explainer:
         names = dict.fromkeys(name for arguments in argument_sets for name in arguments)
         dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in argument_sets] for name in names}
         together = [name for name, counts in dims.items() if counts == next(iter(dims.values()))]
-        public = [r.test_call for r in plain if r.test_call in self.runner.plan.shown(analysis.module)]
+        public = [r.test_call for r in plain if r.test_call in self.runner.plan.public(analysis.module)]
         new = {
             like.call.payload: like
             for test_call in public

@@ -137,13 +137,13 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
 
     # Step 1: only the student's own files. 1a, every public call.
     at_home = runner.preview(modules)
-    failing = [name for name in modules if any(at_home[t].failed for t in plan.shown(name))]
+    failing = [name for name in modules if any(at_home[t].failed for t in plan.public(name))]
 
     # 1b: a module that uses no other may fail because of another one, so its calls are repeated without the others.
     for module in failing:
         if not rubric.modules[module].uses:
             at_home |= {t: r for t, r in runner.public(module).items() if at_home[t].failed}
-    failing = [name for name in failing if any(at_home[t].failed for t in plan.shown(name))]
+    failing = [name for name in failing if any(at_home[t].failed for t in plan.public(name))]
     missing = {name for name in rubric.modules if f"{name}.py" not in runner.submission.files}
 
     # 1c: the examples to show, where the cause can only be in the module itself.
@@ -162,7 +162,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
     graded: dict[str, tuple[CriterionScore, ...]] = {}
     for module in modules:
         # 2a: the public calls again, beside correct modules.
-        public = {test_call: at_home[test_call] for test_call in plan.shown(module)}
+        public = {test_call: at_home[test_call] for test_call in plan.public(module)}
         if module in failing and rubric.modules[module].uses:
             with_references = runner.public(module)
             public = {t: r if same_outcome(r, with_references[t]) else with_references[t] for t, r in public.items()}
@@ -198,7 +198,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
         probes = {c.example.test_call: c.probes for f in functions if (c := examples.get(f)) and c.example is not None}
-        preview = tuple(at_home[test_call] for test_call in plan.shown(module))
+        preview = tuple(at_home[test_call] for test_call in plan.public(module))
         unexplained = dict(_unexplained(rubric, every))
         yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes)
 

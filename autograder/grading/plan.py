@@ -37,14 +37,14 @@ class Plan:
     def rubric(self) -> Rubric:
         return self.homework.rubric
 
-    def shown(self, module: str) -> tuple[TestCall, ...]:
+    def public(self, module: str) -> tuple[TestCall, ...]:
         """Return the test calls whose responses a student may see: those of visible criteria, then the public examples."""
         return self.visible[module] + self.examples.get(module, ())
 
     def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
-        """The public calls of a module, and those of its second process: an example of each function, then the hidden calls."""
+        """Return the public calls of a module, and those of its second process: one for each function, then the hidden calls."""
         first = {example.target.function: example for example in reversed(self.examples[module])}
-        return self.shown(module), (*reversed(first.values()), *self.hidden[module])
+        return self.public(module), (*reversed(first.values()), *self.hidden[module])
 
     def together(self, criterion: str) -> tuple[TestCall, ...]:
         """Return the test calls of a criterion of the integration."""
@@ -86,14 +86,14 @@ def _mismatches(homework: Homework, test_calls: Iterable[TestCall]) -> Iterator[
             functions = ", ".join(missing)
             yield f"{rubric.source_of(f'{name}.grades')}: add {functions}: the tests of this criterion call it"
     for module, entry in rubric.modules.items():
-        shown = {
+        graded = {
             function
             for c in rubric.of(module)
             if c.looks_at == "examples"
             for function in (*c.grades, *tested.get(c.id, ()))
         }
         for function in entry.functions:
-            if function not in shown and doctest.DocTestParser().get_examples(
+            if function not in graded and doctest.DocTestParser().get_examples(
                 homework.functions[function].__doc__ or ""
             ):
                 why = "its docstring has an example, which no criterion with `looks_at: examples` grades"

@@ -25,10 +25,10 @@ class CriterionScore:
     """One criterion of one submission: whether it is earned, and `why` (RULES in cli/explain.py explains each value).
 
     `misconceptions` are those it is lost to, or that cost the criteria `charged` in its place. `call_result` is the
-    first failing call that shows them; `shown` is a public example that does. `undecided` are misconceptions with the
+    first failing call that shows them; `example` is a public example that does. `undecided` are misconceptions with the
     same results on every call. `blamed` are wrong helpers, or modules of the integration, that were replaced by the
     reference. `depends`: public examples fail after other calls and pass alone. `at_least`: there are further, unnamed
-    mistakes. `differs`: `shown` has another outcome beside correct modules; `imported` are the files that it may depend
+    mistakes. `differs`: `example` has another outcome beside correct modules; `imported` are the files that it may depend
     on, and `fix_first` those of them that fail a public call. `share` is the part of its points that a lost criterion still earns.
     """
 
@@ -37,7 +37,7 @@ class CriterionScore:
     misconceptions: tuple[Misconception, ...] = ()
     charged: tuple[str, ...] = ()
     call_result: CallResult | None = None
-    shown: CallResult | None = None
+    example: CallResult | None = None
     undecided: tuple[Misconception, ...] = ()
     blamed: tuple[str, ...] = ()
     depends: bool = False

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.feedback.counterexamples import others
+from autograder.feedback.counterexamples import other_results
 from autograder.grading.call_results import Target, TestCall
 from autograder.homework import library, reference
 from autograder.homework.homework import Homework
@@ -184,7 +184,7 @@ def _for_other_arguments(function: Callable[..., Any], call: Any, sentences: lis
     values = call.args, call.kwargs, result, tolerance
     test_call = TestCall(0, Target(call.module, call.function), NOT_SENT, *values, reference=function)
     fingerprints = []
-    for sentence, value in others(test_call).items():
+    for sentence, value in other_results(test_call).items():
         if sentence not in sentences:
             sentences.append(sentence)
         fingerprints.append([sentences.index(sentence), home.fingerprints(value)])

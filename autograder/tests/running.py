@@ -36,7 +36,7 @@ from autograder.tests.files import HOMEWORK, Built
 
 def recorded_calls(module: str) -> tuple[TestCall, ...]:
     """All test calls of a module, in the order in which a process runs them."""
-    return (*the_plan().shown(module), *the_plan().hidden.get(module, ()))
+    return (*the_plan().public(module), *the_plan().hidden.get(module, ()))
 
 
 @cache

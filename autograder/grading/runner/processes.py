@@ -205,7 +205,7 @@ class Runner:
         """Make the public calls of modules with all of the submission's files together."""
         call_results: dict[TestCall, CallResult] = {}
         for module in modules:
-            test_calls = self.plan.shown(module)
+            test_calls = self.plan.public(module)
             responses, broken = self._run(Imports((module,)), test_calls, PREVIEW, shared=True)
             if broken is not None:
                 self._together[module] = broken
@@ -214,7 +214,7 @@ class Runner:
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
         """Make the public calls of a module again, with references for the modules it uses."""
-        test_calls = self.plan.shown(module)
+        test_calls = self.plan.public(module)
         responses, broken = self._run(self._beside_references(module), test_calls, module)
         if broken is not None:
             self._alone[module] = broken

@@ -52,7 +52,7 @@ def lost(id: str, *misconceptions: Any, **changes: Any) -> CriterionScore:
         "criterion": criterion(id),
         "why": "mistake",
         "call_result": WRONG,
-        "shown": SHOWN,
+        "example": SHOWN,
     } | changes
     return CriterionScore(misconceptions=misconceptions, **given)
 
@@ -89,7 +89,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "no argument of a hidden call": (lambda: message_of(lost(SECRET)), ["```"], ["123", "contract", "No row is right"]),
     "no argument of a hidden call without an example": (
-        lambda: message_of(lost(SECRET, shown=None)), [], ["123", "contract", "the worked example"],
+        lambda: message_of(lost(SECRET, example=None)), [], ["123", "contract", "the worked example"],
     ),
     "the same mistake again": (
         lambda: message_of(lost(AFFINE, SAMPLE), lost(SECRET, SAMPLE)),
@@ -139,7 +139,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["**Observed, in `layer_norm`:** Your result is float64."], ["Probably", "```"],
     ),
     "a changed argument without a name": (
-        lambda: message_of(lost("layernorm.purity", call_result=changed_argument(), shown=None)),
+        lambda: message_of(lost("layernorm.purity", call_result=changed_argument(), example=None)),
         ["values in `x` were overwritten"], [],
     ),
     "an example that is wrong in another way": (
@@ -147,14 +147,14 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["raised IndexError on line 30", "**Your function also fails here:**"], ["**For example:**"],
     ),
     "an example of a mistake's symptom": (
-        lambda: message_of(lost(SECRET, SAMPLE, shown=TYPE_ERROR)), ["TypeError"], [],
+        lambda: message_of(lost(SECRET, SAMPLE, example=TYPE_ERROR)), ["TypeError"], [],
     ),
     "an example with a helper's mistake": (
-        lambda: message_of(lost(SECRET, shown=TYPE_ERROR, blamed=("softmax",))),
+        lambda: message_of(lost(SECRET, example=TYPE_ERROR, blamed=("softmax",))),
         ["tested with a correct `softmax` in place of yours; the example shows your own version.", "TypeError"], [],
     ),
     "the failure, if the example is shown elsewhere": (
-        lambda: message_of(*(lost(c, call_result=hidden(NONE, c), shown=NONE) for c in (AFFINE, SECRET))),
+        lambda: message_of(*(lost(c, call_result=hidden(NONE, c), example=NONE) for c in (AFFINE, SECRET))),
         ["^`layer_norm` returned the wrong type; the docstring says an array"], [],
     ),
     "a function that is not written": (
@@ -166,13 +166,13 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["^There is no function `layer_norm` in `layernorm.py`: define it with this name, "], [],
     ),
     "a mistake that no public example shows": (
-        lambda: message_of(lost(SECRET, shown=None)), ["No public example shows this mistake."], [REMEMBERED],
+        lambda: message_of(lost(SECRET, example=None)), ["No public example shows this mistake."], [REMEMBERED],
     ),
     "dependent on earlier calls": (
-        lambda: message_of(lost(SECRET, shown=None, depends=True)), [REMEMBERED], ["public example"],
+        lambda: message_of(lost(SECRET, example=None, depends=True)), [REMEMBERED], ["public example"],
     ),
     "the worked example can be run at home": (
-        lambda: message_of(lost(EXAMPLE, shown=None)), ["a worked example in the docstring of `layer_norm`"], [],
+        lambda: message_of(lost(EXAMPLE, example=None)), ["a worked example in the docstring of `layer_norm`"], [],
     ),
     "the shared fix of undecided mistakes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],
@@ -185,7 +185,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["**Probably:** Your code divides by d - 1."], ["**Hint:**"],
     ),
     "too few correct functions": (
-        lambda: message_of(lost("layernorm.purity", call_result=None, shown=None)),
+        lambda: message_of(lost("layernorm.purity", call_result=None, example=None)),
         ["fix more of the functions"], ["contract"],
     ),
 }  # fmt: skip

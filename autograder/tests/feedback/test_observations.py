@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.counterexamples import dependence, observe, others
+from autograder.feedback.counterexamples import dependence, observe, other_results
 from autograder.grading.call_results import CallResult
 from autograder.grading.examples import ProbeResult, moved, probes_of
 from autograder.sandbox.protocol import Response
@@ -54,14 +54,14 @@ FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
 def test_wrong_result_is_correct_for_other_arguments(
     function: str, args: Any, kwargs: dict[str, Any], value: Any, said: str
 ) -> None:
-    found = others(a_test_call(function, *args, **kwargs))
+    found = other_results(a_test_call(function, *args, **kwargs))
     assert any(sentence.endswith(said) for sentence, other in found.items() if equal(other, value, 1e-8))
 
 
 def test_other_arguments_are_legal_and_their_results_defined_and_varied() -> None:
-    zeros = others(a_test_call("layer_norm_backward", GRAD, X, GAMMA))
+    zeros = other_results(a_test_call("layer_norm_backward", GRAD, X, GAMMA))
     assert not [sentence for sentence in zeros if "all zeros" in sentence and "grad_out" in sentence]
-    infinite = others(a_test_call("softmax", np.array([[2.0, -np.inf], [-np.inf, -np.inf]])))
+    infinite = other_results(a_test_call("softmax", np.array([[2.0, -np.inf], [-np.inf, -np.inf]])))
     assert not [sentence for sentence in infinite if "negated" in sentence]
 
 
@@ -81,9 +81,9 @@ def test_change_of_a_huge_wrong_entry_is_no_unit() -> None:
 
 def test_expected_results_and_short_token_sequences_match_no_other_arguments() -> None:
     of = a_test_call("layer_norm", X, np.ones(3), np.zeros(3))
-    assert not [other for other in others(of).values() if equal(other, of.expected, 1e-8)]
+    assert not [other for other in other_results(of).values() if equal(other, of.expected, 1e-8)]
     lookup = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4), "w_out": np.roll(np.eye(4), 1, axis=1)}
-    found = others(a_test_call("generate", np.array([0]), lookup, 1, 2))
+    found = other_results(a_test_call("generate", np.array([0]), lookup, 1, 2))
     assert found and all("params" not in sentence for sentence in found)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from autograder.feedback.sentences import form_of_example, line
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.examples import ProbeResult, is_unsteady, moved, part
+from autograder.grading.examples import ProbeResult, is_unsteady, moved, tuple_part
 from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import is_telling
@@ -216,9 +216,11 @@ def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
     words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):
-        correct = moved(*(part(call_result.test_call.expected, number, names) for call_result in (before, after)))
-        scale = magnitude(np.asarray(part(before.test_call.expected, number, names))) if correct is not None else 1.0
-        first, second = (part(call_result.response.value, number, names) for call_result in (before, after))
+        correct = moved(*(tuple_part(call_result.test_call.expected, number, names) for call_result in (before, after)))
+        scale = (
+            magnitude(np.asarray(tuple_part(before.test_call.expected, number, names))) if correct is not None else 1.0
+        )
+        first, second = (tuple_part(call_result.response.value, number, names) for call_result in (before, after))
         yours = moved(first, second, scale)
         if correct is None or yours is None or correct.shape != yours.shape:
             continue

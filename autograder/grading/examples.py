@@ -72,11 +72,11 @@ def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagno
         has_probes = not (diagnosis.complete or example.response.ended or example.is_absent)
         probes = probes_of(example.test_call) if has_probes else ()
         first, *responses = runner.alone(example.test_call, [probe.test_call for probe in probes])
-        again = compared([example.test_call], [first])[0]
-        if again.failed:
+        repeated = compared([example.test_call], [first])[0]
+        if repeated.failed:
             tried = [pair for pair in zip(probes, responses, strict=False) if pair[1].ended is None]
-            made = (ProbeResult(probe, *compared([probe.test_call], [response])) for probe, response in tried)
-            return Confirmed(again, tuple(made))
+            probe_results = (ProbeResult(probe, *compared([probe.test_call], [response])) for probe, response in tried)
+            return Confirmed(repeated, tuple(probe_results))
     return Confirmed()
 
 
@@ -98,11 +98,11 @@ def with_example(
     analysis: Analysis,
     public: Results,
     at_home: Results,
-    found: Mapping[str, Confirmed],
+    tried_examples: Mapping[str, Confirmed],
 ) -> CriterionScore:
     """Return the score with the example to show; prefer one with the same outcome with the student's own files.
 
-    `public` are the results that count, beside correct modules; `at_home` those with the student's own files. `found`
+    `public` are the results that count, beside correct modules; `at_home` those with the student's own files. `tried_examples`
     has no entry for functions whose examples were not tried alone.
     """
     failure = score.call_result
@@ -112,7 +112,7 @@ def with_example(
     failing = [r for r in _ranked(public.values(), function) if r.test_call in analysis.failing_calls]
     examples = [call_result for call_result in failing if not call_result.test_call.criterion]
     examples.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
-    tried = found.get(function)
+    tried = tried_examples.get(function)
     alone = tried.example if tried is not None else next(iter(examples), None)
     if alone is not None and alone.test_call not in analysis.failing_calls:
         alone = None
@@ -122,9 +122,9 @@ def with_example(
     # The example must show the mistake that the criterion is lost to.
     diagnosis = analysis.diagnoses.get(function)
     chosen = diagnosis.chosen if diagnosis is not None and wrong_in_value(failure) else None
-    own = [m for m in score.misconceptions if chosen and has(chosen.misconceptions, m) and not chosen.memory]
-    if chosen is not None and own:
-        showing = [example for example in examples if chosen.shows(own[:1], example)]
+    mistakes = [m for m in score.misconceptions if chosen and has(chosen.misconceptions, m) and not chosen.memory]
+    if chosen is not None and mistakes:
+        showing = [example for example in examples if chosen.shows(mistakes[:1], example)]
         fitting = list(filter(chosen.fits, showing)) or showing
         small = [example for example in fitting if _smallness(example) <= MOST_SMALLNESS] or fitting
         # Counting takes long, so it is done only to choose.
@@ -137,8 +137,8 @@ def with_example(
         example = next((e for e in examples if fails_alike(e, failure)), alone)
     if example is None:
         return score
-    shown = example if tried is not None and example is alone else at_home[example.test_call]
-    return replace(score, example=shown, differs=not same_outcome(shown, example))
+    preview = example if tried is not None and example is alone else at_home[example.test_call]
+    return replace(score, example=preview, differs=not same_outcome(preview, example))
 
 
 def fails_alike(first: CallResult, second: CallResult) -> bool:
@@ -151,9 +151,9 @@ def fails_alike(first: CallResult, second: CallResult) -> bool:
 
 def same_outcome(first: CallResult, second: CallResult) -> bool:
     """Whether a call had the same outcome in two processes."""
-    ends, others = first.response.ended, second.response.ended
-    if ends is not None and others is not None:
-        return ends.why == others.why
+    end, other_end = first.response.ended, second.response.ended
+    if end is not None and other_end is not None:
+        return end.why == other_end.why
     return first.kind == second.kind and alike(first.test_call, first.response, second.response)
 
 
@@ -163,14 +163,18 @@ def same_outcome(first: CallResult, second: CallResult) -> bool:
 @lru_cache(maxsize=1024)
 def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     """Return the probes of a public example, starting with repetitions of it; none if it takes functions or must raise."""
-    given = test_call.arguments
-    if test_call.rules.error or any(map(callable, given.values())):
+    arguments = test_call.arguments
+    if test_call.rules.error or any(map(callable, arguments.values())):
         return ()
     changes = dict[bytes, Probe]()  # by payload: the same call may have several descriptions
-    for words, changed in other_arguments.changes(test_call.reference, given):
-        for probe in made(test_call, changed):
+    for words, changed in other_arguments.changes(test_call.reference, arguments):
+        for probe in with_arguments(test_call, changed):
             changes.setdefault(probe.call.payload, Probe(probe, words))
-    moves = [Probe(probe, "", name, row) for name, row, moved in _moves(given) for probe in made(test_call, moved)]
+    moves = [
+        Probe(probe, "", name, row)
+        for name, row, moved in _moves(arguments)
+        for probe in with_arguments(test_call, moved)
+    ]
     return (*[Probe(test_call)] * TIMES, *changes.values(), *moves)
 
 
@@ -180,33 +184,33 @@ def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     return not all(values_agree(values[0], value) for value in values)
 
 
-def made(test_call: TestCall, given: Arguments) -> Iterator[TestCall]:
+def with_arguments(test_call: TestCall, arguments: Arguments) -> Iterator[TestCall]:
     """Yield the call with other arguments; none if the reference rejects them."""
-    expected = other_arguments.result(test_call.reference, given)
+    expected = other_arguments.result(test_call.reference, arguments)
     if expected is not None:
-        args, kwargs = as_tested(test_call.reference, (), given)
+        args, kwargs = as_tested(test_call.reference, (), arguments)
         call = Call(test_call.target.module, test_call.target.function, args, kwargs)
         names = (*test_call.names[: len(args)], *kwargs)
         yield replace(test_call, args=args, kwargs=kwargs, names=names, expected=expected, call=call)
 
 
-def _moves(given: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
+def _moves(arguments: Arguments) -> Iterator[tuple[str, int | None, Arguments]]:
     """Add different amounts to the numbers of one argument or part of one, then to those of one row of a matrix."""
-    for argument, value in given.items():
-        yield from ((f"`{name}`", None, given | {argument: moved}) for name, moved in _each_moved(argument, value))
-    for name, matrix in given.items():
+    for argument, value in arguments.items():
+        yield from ((f"`{name}`", None, arguments | {argument: moved}) for name, moved in _each_moved(argument, value))
+    for name, matrix in arguments.items():
         if isinstance(matrix, np.ndarray) and matrix.dtype.kind in "fb" and matrix.ndim == 2:
             for row, moved in enumerate(_moved(matrix)):
                 changed = matrix.copy()
                 changed[row] = moved
-                yield f"`{name}`", row, given | {name: changed}
+                yield f"`{name}`", row, arguments | {name: changed}
 
 
 def _each_moved(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield a value with one of its float or boolean arrays, or floats, moved; `name` is its name."""
     if isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            for part_name, moved in _each_moved(f"{name}[{key!r}]", part):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            for part_name, moved in _each_moved(f"{name}[{key!r}]", item):
                 changed = value.copy()
                 changed[key] = moved
                 yield part_name, changed
@@ -221,8 +225,8 @@ def _moved(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     return (array + amounts * (0.2 + np.abs(np.where(np.isfinite(array), array, 0)) / 4)).astype(array.dtype)
 
 
-def part(value: Any, number: int, names: Sequence[str]) -> Any:
-    """One part of a tuple; None if there is no such part."""
+def tuple_part(value: Any, number: int, names: Sequence[str]) -> Any:
+    """Return one part of a tuple; None if there is no such part."""
     if len(names) < 2:
         return value
     return value[number] if isinstance(value, tuple | list) and len(value) == len(names) else None

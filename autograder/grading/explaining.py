@@ -21,7 +21,7 @@ import numpy as np
 
 from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, repeats, with_needed
 from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
-from autograder.grading.examples import made
+from autograder.grading.examples import with_arguments
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits, extension
 from autograder.grading.runner.processes import Runner
@@ -254,7 +254,7 @@ class Explainer:
             for test_call in public
             for changed in other_arguments.variants(test_call.reference, test_call.arguments, together)
             if all(getattr(value, "ndim", 0) in dims.get(name, (0,)) for name, value in changed.items())
-            for like in made(test_call, changed)
+            for like in with_arguments(test_call, changed)
             if is_telling(like.expected)
         }
         if (tried := self.tried.get(Target(analysis.module, function))) is None:

@@ -40,14 +40,14 @@ class KnownResponses:
         """`test_calls` are those of the module, by process; `helpers` have these misconceptions."""
         self.homework, self.module, self.function = homework, module, function
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
-        versions = ((name, homework.version(module, name, own)) for name, own in helpers.items())
+        versions = ((name, homework.version(module, name, misconceptions)) for name, misconceptions in helpers.items())
         self.helpers = {name: version for name, version in versions if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
-        own = [(t, process) for process in reversed(test_calls) for t in process if t.target.function == function]
-        self.test_calls = {test_call.number: test_call for test_call, _ in own}
+        pairs = [(t, process) for process in reversed(test_calls) for t in process if t.target.function == function]
+        self.test_calls = {test_call.number: test_call for test_call, _ in pairs}
         # The calls of the first process that makes a call, and those of them that the call needs.
-        self._process = {test_call.number: process for test_call, process in own}
+        self._process = {test_call.number: process for test_call, process in pairs}
         self._needed = {number: with_needed(self._process[number], [t]) for number, t in self.test_calls.items()}
         self.by_version: dict[tuple[Misconception, ...], dict[int, Response]] = {}
         self._distinct: dict[tuple[int, bytes], Response] = {}
@@ -69,8 +69,8 @@ class KnownResponses:
                 functions = {t.target.function: self.homework.functions[t.target.function] for t in needed}
                 functions[self.function] = version.fresh(self.helpers)
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-                made = list(map(Direct(functions).respond, needed))
-            for test_call, response in zip(needed, made, strict=True):
+                answers = list(map(Direct(functions).respond, needed))
+            for test_call, response in zip(needed, answers, strict=True):
                 if self._process.get(test_call.number) is process:
                     error = (response.error.kinds, response.error.text) if response.error is not None else None
                     content = pickle.dumps((response.value, response.changed, response.shared, error))
@@ -118,13 +118,13 @@ def explained(test_call: TestCall, version: Response, response: Response) -> flo
     if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
         return 0.0
     values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
-    parts = [[np.asarray(leaf) for leaf in part] for part in zip(*map(leaves, values), strict=False)]
+    parts = [[np.asarray(leaf) for leaf in group] for group in zip(*map(leaves, values), strict=False)]
     explained = 0.0
-    for right, predicted, wrong in parts:
-        numbers = {right.dtype.kind, predicted.dtype.kind, wrong.dtype.kind} <= {*"biuf"}
-        if numbers and right.shape == predicted.shape == wrong.shape:
+    for correct, predicted, actual in parts:
+        numbers = {correct.dtype.kind, predicted.dtype.kind, actual.dtype.kind} <= {*"biuf"}
+        if numbers and correct.shape == predicted.shape == actual.shape:
             # How much closer it is to the predicted value than to the correct one, as a share of its deviation.
-            before, after = deviation(wrong, right), deviation(wrong, predicted)
+            before, after = deviation(actual, correct), deviation(actual, predicted)
             explained += 1 - after / before if after < before < np.inf else 0.0
     return explained / max(1, len(parts)) / 2
 
@@ -133,7 +133,7 @@ def _allowed(test_call: TestCall, value: Any) -> float:
     """Return the tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
     if not 0 < test_call.allowed < SAME:
         return test_call.allowed
-    largest = max((float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in arrays(value)), default=0.0)
+    largest = max((float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays(value)), default=0.0)
     return max(test_call.allowed, SAME * min(1.0, largest))
 
 
@@ -171,8 +171,8 @@ def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, r
     """Whether a response has errors of the same size as the known inexact one."""
     if inexact.error is not None or response.error is not None or test_call.kind != "call":
         return alike(test_call, inexact, response)
-    right = test_call.counted(exact.value)
-    far, theirs = (distance(right, test_call.counted(item.value)) for item in (inexact, response))
+    correct = test_call.counted(exact.value)
+    far, theirs = (distance(correct, test_call.counted(item.value)) for item in (inexact, response))
     if far <= test_call.allowed:
         return alike(test_call, exact, response)
     return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
@@ -186,9 +186,9 @@ def distance(exact: Any, value: Any) -> float:
     return away if failure is None or failure.kind == "value" else -1.0
 
 
-def wrong_alike(right: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+def wrong_alike(correct: Any, exact: Any, value: Any, allowed: float) -> bool | None:
     """Whether a value is much closer to the exact misconceptions' value than to the correct one; None if these have no effect."""
-    apart, left = distance(right, exact), distance(exact, value)
+    apart, residual = distance(correct, exact), distance(exact, value)
     if 0 <= apart <= allowed:
         return None
-    return 0 <= left <= max(apart / SAME_ROUNDING, allowed)
+    return 0 <= residual <= max(apart / SAME_ROUNDING, allowed)

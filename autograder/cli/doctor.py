@@ -72,7 +72,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
     without = tuple(name for name in layers.NAMES if name not in enabled and name != "fork")
     with Sandbox(Limits(), without=without) as sandbox, tempfile.TemporaryDirectory() as outside:
         os.chmod(outside, 0o777)
-        sandbox.place({"probes.py": Path(probes.__file__).read_bytes()})
+        sandbox.write({"probes.py": Path(probes.__file__).read_bytes()})
         sandbox.start().close()  # the first process waits for the fork server
         began = time.monotonic()
         with sandbox.start() as student:

@@ -40,7 +40,7 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     except CommandError as error:
         pytest.exit(str(error), returncode=2)
     with Sandbox(homework.rubric.limits, (), homework.secret) as opened:
-        opened.place(files)
+        opened.write(files)
         yield opened
 
 

@@ -94,11 +94,11 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
     """Return the criteria of the students' tests: one per tested function, in the order of the file."""
     rubric, text = homework.rubric, submission.text(TESTS_FILE)
     criteria = rubric.of(TESTS)
-    sandbox.place({TESTS_FILE: text})
+    sandbox.write({TESTS_FILE: text})
     order = random.Random(text + b"".join(homework.files.values()))
     tests = by_function(text, homework, len(criteria))
     graded = [_graded(sandbox, homework, order, name, names) for name, names in tests.items()]
-    sandbox.place({})
+    sandbox.write({})
     few = FunctionTests(problem="few" if text.strip() else "missing")
     graded += [few] * (len(criteria) - len(graded))
     return tuple(

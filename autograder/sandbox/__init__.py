@@ -3,7 +3,7 @@
     grader --- requests ----> student's process: one at a time; the fork server starts, watches and removes it, and has
        <----- responses ----- imported NumPy and nothing secret
 
-`Sandbox.place` writes the submission's files once, read-only. `Sandbox.start` asks the fork server for a process, which
+`Sandbox.write` writes the submission's files once, read-only. `Sandbox.start` asks the fork server for a process, which
 confines itself, layer by layer (layers/), before it reads a byte of the submission. `StudentProcess.load` imports modules in
 it, together with reference implementations of their dependencies. `StudentProcess.run` sends calls in one message and returns
 a `Response` for each: plain data, never unpickled. Expected values are never here.

@@ -99,7 +99,7 @@ class Budget:
             self.ended_seconds += _processor_seconds(self.running) if seconds is None else seconds
         self.running = 0
 
-    def left(self, account: str) -> float:
+    def remaining(self, account: str) -> float:
         """Return the seconds left for the requests of an account; "" is the whole submission."""
         if sum(self.waited.values()) > MOST_IDLE_SECONDS:
             return 0
@@ -127,7 +127,7 @@ class Clock:
         self.budget, self.watch, self.share = budget, watch, share
         self.looked = self.began = self.opened = time.monotonic()
         self.together = together
-        self.own = time.thread_time()
+        self.thread_seconds = time.thread_time()
         self.used = self.first = budget.check()  # processor time of the submission at the last check, and at the first
         self.processor: float | None = None  # the same at the start of the request
 
@@ -147,7 +147,7 @@ class Clock:
             waited = self.budget.waited
             waited[name] += min(since, 2 * LOOK_SECONDS)  # the grader itself may have been stopped
             most = IDLE_SECONDS * (LATER_IDLE_SHARE if self.budget.idle else 1)
-            if waited[name] > most or self.budget.left("") <= 0:
+            if waited[name] > most or self.budget.remaining("") <= 0:
                 raise CallTimeout("idle")
         if self.processor is None:
             # Without a check at the start of the request, assume that it used all the time since then.
@@ -175,8 +175,8 @@ class Clock:
         return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
 
     def _count_own(self) -> None:
-        before, self.own = self.own, time.thread_time()
-        self.budget.own_seconds += self.own - before
+        before, self.thread_seconds = self.thread_seconds, time.thread_time()
+        self.budget.own_seconds += self.thread_seconds - before
 
 
 def _processor_seconds(pid: int) -> float:
@@ -202,9 +202,9 @@ def waits(pid: int) -> bool:
 def container_memory() -> int:
     """Return the memory of this machine or container in megabytes."""
     total = psutil.virtual_memory().total
-    for place in CONTAINER_MEMORY:
+    for path in CONTAINER_MEMORY:
         with contextlib.suppress(OSError, ValueError):
-            total = min(total, int(Path(place).read_text()))
+            total = min(total, int(Path(path).read_text()))
     return total // 2**20
 
 
@@ -232,7 +232,7 @@ class StudentProcess:
         self._ran = False  # whether it may have run code of the submission
         self._modules = set[str]()  # imported modules of the submission
         self._unanswered: deque[Planned] = deque()  # the sent calls without a response
-        self._beside, self._name = " beside", ""  # the end of the names of calls, and the last name
+        self._suffix, self._name = " beside", ""  # the end of the names of calls, and the last name
         self._bytes_left, self._values_left = MAX_STORED_BYTES, MAX_STORED_VALUES
 
     def load(
@@ -253,7 +253,7 @@ class StudentProcess:
             requests.insert(0, Define(references, helpers))
         self._modules.update(modules)
         replaced = (*(one.module for one in references), *(helpers.functions if helpers else ()))
-        self._beside = " ".join((self._beside, *replaced))
+        self._suffix = " ".join((self._suffix, *replaced))
         return self.run(requests, account)[-1]
 
     def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
@@ -271,13 +271,13 @@ class StudentProcess:
             return [Response(ended=self.ended)]
         try:
             for (skipped, is_endless), group in itertools.groupby(map(self._planned, calls), itemgetter(2, 3)):
-                own = list(group)
+                planned = list(group)
                 # The time of each endless one is measured.
-                for part in [[call] for call in own] if is_endless else [own]:
-                    if skipped or self.budget.left(account) <= 0:
-                        responses += [skipped or SPENT] * len(part)
+                for batch in [[call] for call in planned] if is_endless else [planned]:
+                    if skipped or self.budget.remaining(account) <= 0:
+                        responses += [skipped or SPENT] * len(batch)
                     else:
-                        self._exchange(account, part, ENDLESS_SHARE if is_endless else 1, responses)
+                        self._exchange(account, batch, ENDLESS_SHARE if is_endless else 1, responses)
             return responses
         except (TimeoutError, WireError) as error:
             if isinstance(error, TimeoutError) and not isinstance(error, CallTimeout):
@@ -289,7 +289,7 @@ class StudentProcess:
         return [*responses, Response(ended=self.ended)]
 
     def _exchange(self, account: str, calls: Sequence[Planned], share: float, responses: list[Response]) -> None:
-        clock = Clock(self.budget, self._watch, share, self.budget.left(account))
+        clock = Clock(self.budget, self._watch, share, self.budget.remaining(account))
         self._unanswered = deque(calls)
         try:
             self.connection.send(wire.encode(len(calls)), *[call.payload for call, *_ in calls], check=clock.check)
@@ -313,7 +313,7 @@ class StudentProcess:
             self.budget.module_seconds[account] += clock.seconds()
 
     def _watch(self, is_silent: bool) -> str:
-        """What waits, if it does not wait for the grader."""
+        """Return the name of the running call if the process waits, but not for the grader; else "". Raises Disconnected."""
         if self._is_full():
             raise Disconnected("its temporary folder is full")
         name = self._unanswered[0][1]
@@ -329,10 +329,10 @@ class StudentProcess:
         if call.is_kits:
             return call, "", None, False
         if call.runs or call.kind not in REQUESTS:  # other requests run no function, and follow one that does
-            self._name = f"{call.runs or call.kind}{self._beside}"
+            self._name = f"{call.runs or call.kind}{self._suffix}"
         is_endless = call.runs in self.budget.endless or (len(self._modules) > 1 and bool(self.budget.endless))
-        place = self.budget.idle.get(self._name)
-        return call, self._name, place and Response(ended=Ended("idle", *place)), is_endless
+        location = self.budget.idle.get(self._name)
+        return call, self._name, location and Response(ended=Ended("idle", *location)), is_endless
 
     def _interrupted(self, error: CallTimeout) -> tuple[str, int]:
         """Interrupt a process; returns file and line of the running loop, or ("", 0) if it does not report one.
@@ -340,8 +340,8 @@ class StudentProcess:
         Responses to earlier calls arrive first. They are discarded, and the calls are made again. The next call is the running
         one: its function counts as endless or idle. Without a report it is known only if all have the same function.
         """
-        left, end, place = self._unanswered, time.monotonic() + INTERRUPTED_SECONDS, ("", 0)
-        is_known = len({name for _, name, *_ in left}) == 1
+        unanswered, end, location = self._unanswered, time.monotonic() + INTERRUPTED_SECONDS, ("", 0)
+        is_known = len({name for _, name, *_ in unanswered}) == 1
 
         def look(_: bool) -> float:
             if time.monotonic() > end:
@@ -352,20 +352,20 @@ class StudentProcess:
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError, WireError):
-            while left:
+            while unanswered:
                 look(False)
                 message, _ = wire.received(self.connection.receive(look))
-                found = left[0][0].response(message, self.lines).error
-                if found is not None and found.kind == "KeyboardInterrupt":
-                    place, is_known = (found.file, found.line), True
+                reported = unanswered[0][0].response(message, self.lines).error
+                if reported is not None and reported.kind == "KeyboardInterrupt":
+                    location, is_known = (reported.file, reported.line), True
                     break
-                left.popleft()
-        for call, name, *_ in list(left)[:is_known]:
+                unanswered.popleft()
+        for call, name, *_ in list(unanswered)[:is_known]:
             if error.why == "idle":
-                self.budget.idle[name] = place
+                self.budget.idle[name] = location
             elif error.args == ("processor",) and call.runs:
                 self.budget.endless.add(call.runs)
-        return place
+        return location
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
         """End the process; the fork server may know the reason more precisely."""

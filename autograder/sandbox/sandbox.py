@@ -117,14 +117,14 @@ class Sandbox:
         """Raise SandboxError if a student's user can read a secret path and there is no Landlock to forbid it."""
         if "user" not in self.layers or "landlock" in self.layers:
             return
-        for place in self.secret:
-            if place.exists() and readable_by_others(place.resolve()):
+        for path in self.secret:
+            if path.exists() and readable_by_others(path.resolve()):
                 raise SandboxError(
-                    f"every user of this machine can read {place}, including a student's code, and this kernel has no Landlock to"
-                    f" forbid it. Close it with: chmod o-rwx {place}"
+                    f"every user of this machine can read {path}, including a student's code, and this kernel has no Landlock to"
+                    f" forbid it. Close it with: chmod o-rwx {path}"
                 )
 
-    def place(self, files: Mapping[str, bytes]) -> None:
+    def write(self, files: Mapping[str, bytes]) -> None:
         """Make this the current submission: the last process of the previous one ends, and a new budget begins."""
         self._end_process()
         self.budget = Budget(self.limits)
@@ -133,7 +133,7 @@ class Sandbox:
             name for name, words in RARE_EXTENSIONS.items() if any(re.search(words, text) for text in files.values())
         ]
         try:
-            self.folder.place(files)
+            self.folder.write(files)
         except OSError as error:
             raise SandboxError(f"a submission cannot be unpacked: {of_system(error, temporary=True)}") from error
 
@@ -264,7 +264,7 @@ class Sandbox:
                 self.budget.end()  # its process has ended with it
                 self.folder.remove()
                 self.folder = Folder("user" in self.layers)
-                self.folder.place(self._files)
+                self.folder.write(self._files)
                 self._start_server()
         raise SandboxError(f"the fork server does not answer: {fault}")
 
@@ -297,7 +297,7 @@ class Folder:
         if own_users:
             self.uid, self._mark = kernel.claimed_users()
             self.group = self.uid + 1
-        self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_place(own_users)))
+        self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_temporary_root(own_users)))
         # Landlock's rules refer to both for all processes.
         self.submission, self.writable = self.path / "submission", self.path / "tmp"
         self.temporary = self.writable / "own"
@@ -307,9 +307,9 @@ class Folder:
             path.chmod(0o711 if own_users else 0o700)  # others may enter, but not list
         self.lines: dict[str, int] = {}
         self.view = _open_view(self.path) if own_users else ""
-        self.place({})
+        self.write({})
 
-    def place(self, files: Mapping[str, bytes]) -> None:
+    def write(self, files: Mapping[str, bytes]) -> None:
         """Write a submission where its processes read it, replacing the previous one."""
         with contextlib.suppress(OSError):
             self.submission.chmod(0o700)  # a student process with our user may have removed our access
@@ -350,14 +350,14 @@ def _kit() -> bytes:
     return marshal.dumps(modules)
 
 
-def _place(own_users: bool) -> str:
+def _temporary_root(own_users: bool) -> str:
     """Return the folder for temporary folders: the usual one, or another that the students' users can reach.
 
     Raises OSError if there is none.
     """
-    for place in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
-        if os.path.isdir(place) and (not own_users or reachable(Path(place).resolve())):
-            return place
+    for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp") if own_users else (tempfile.gettempdir(),):
+        if os.path.isdir(folder) and (not own_users or reachable(Path(folder).resolve())):
+            return folder
     raise OSError(f"other users cannot access {tempfile.gettempdir()}: set TMPDIR to a folder that all users can enter")
 
 
@@ -388,9 +388,9 @@ def _open_view(folder: Path) -> str:
     for source, name in ((stdlib, "stdlib"), (numpy_folder, "numpy")):
         shutil.copytree(source, view / name, symlinks=False, ignore=_NOT_NEEDED, copy_function=_link)
     view.chmod(0o755)
-    for place, folders, _ in os.walk(view):
+    for parent, folders, _ in os.walk(view):
         for inner in folders:
-            os.chmod(os.path.join(place, inner), 0o755)
+            os.chmod(os.path.join(parent, inner), 0o755)
     return str(view)
 
 

@@ -57,9 +57,9 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
     _load(settings.preloaded if settings.has("fork") else RARE_EXTENSIONS)
     # Every student process may read the submission, the interpreter and NumPy, but no other packages.
     numpy_folder = os.path.dirname(numpy.__file__)
-    readable = [Path(place) for place in (settings.submission, settings.view or numpy_folder, numpy_folder + ".libs")]
+    readable = [Path(path) for path in (settings.submission, settings.view or numpy_folder, numpy_folder + ".libs")]
     roots = map(os.path.realpath, (*([] if settings.view else _library_paths()), *_SYSTEM_FILES))
-    readable += landlock.without(roots, [Path(place) for place in settings.closed_places])
+    readable += landlock.without(roots, [Path(path) for path in settings.closed_places])
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
         kernel.prctl(kernel.DUMPABLE, 0)
@@ -109,10 +109,10 @@ def _import_only_from(view: str) -> None:
         for old, name in ((numpy_folder, "numpy"), (stdlib, "stdlib")):
             new = os.path.join(view, name)
             for module in list(sys.modules.values()):
-                places = getattr(module, "__path__", None)
-                if isinstance(places, list):
+                folders = getattr(module, "__path__", None)
+                if isinstance(folders, list):
                     module.__path__ = [
-                        new + place[len(old) :] if f"{place}/".startswith(f"{old}/") else place for place in places
+                        new + folder[len(old) :] if f"{folder}/".startswith(f"{old}/") else folder for folder in folders
                     ]
         paths = [os.path.join(view, "stdlib")]
     sys.path[:] = paths

@@ -136,10 +136,10 @@ def opened(
 ) -> Iterator[tuple[Sandbox, StudentProcess]]:
     """A sandbox with a student process. m.py is in place but not loaded."""
     sandbox = shared(limits, without)
-    sandbox.place({"m.py": source.encode(), **(files or {})})
+    sandbox.write({"m.py": source.encode(), **(files or {})})
     with sandbox.start() as process:
         yield sandbox, process
-    sandbox.place({})
+    sandbox.write({})
 
 
 def loaded(source: str, limits: Limits = LIMITS, without: tuple[str, ...] = ()) -> Response:

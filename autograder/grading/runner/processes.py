@@ -195,7 +195,7 @@ class Runner:
     @classmethod
     def in_sandbox(cls, sandbox: Sandbox, plan: Plan, submission: Submission) -> "Runner":
         """Return a runner with processes of the sandbox, in which this submission is placed."""
-        sandbox.place(submission.files)
+        sandbox.write(submission.files)
         runner = cls(lambda: SandboxProcess(sandbox.start(), plan.homework, runner.refusals), plan, submission)
         runner.edits = sandbox.limits.repairs
         runner.spent = lambda: sandbox.budget.processor_seconds / sandbox.limits.submission_seconds

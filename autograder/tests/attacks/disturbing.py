@@ -26,7 +26,7 @@ def faults():
 
     def break_kit():
         for namespace in surrounding():
-            for name in ("described", "place", "sendable", "text_of", "differences"):
+            for name in ("described", "location", "sendable", "text_of", "differences"):
                 if name in namespace:
                     namespace[name] = broken
 

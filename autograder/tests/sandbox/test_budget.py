@@ -131,9 +131,9 @@ def waited(clocks: Clocks, name: str) -> float:
 def test_calls_that_wait_are_ended_soon_and_further_ones_sooner(clocks: Clocks) -> None:
     seconds = [waited(clocks, name) for name in ("f", "g", "f")]
     assert seconds[0] == pytest.approx(2.1) and seconds[1:] == pytest.approx([0.42, 0.21])
-    assert clocks.budget.left("m") > 0
+    assert clocks.budget.remaining("m") > 0
     for number in range(99):
-        if clocks.budget.left("m") > 0:
+        if clocks.budget.remaining("m") > 0:
             waited(clocks, f"f{number}")
     assert sum(clocks.budget.waited.values()) == pytest.approx(10, abs=0.3)
 
@@ -166,8 +166,8 @@ def test_processor_time_of_all_processes_counts() -> None:
 
 def test_module_has_a_share_of_the_time_and_waiting_uses_it_too(clocks: Clocks) -> None:
     account = clocks.budget
-    assert account.left("m") == account.left("") / 2 == LIMITS.submission_seconds / 2
-    assert account.left(process.PREVIEW) == process.PREVIEW_SHARE * LIMITS.submission_seconds
+    assert account.remaining("m") == account.remaining("") / 2 == LIMITS.submission_seconds / 2
+    assert account.remaining(process.PREVIEW) == process.PREVIEW_SHARE * LIMITS.submission_seconds
     clock = clocks.opened()
     clocks.passes(1, 3)
     assert clock.seconds() == 3

@@ -29,13 +29,13 @@ def folder() -> Iterator[Folder]:
 
 
 def test_submission_is_readable_only_by_the_grader_and_its_processes(folder: Folder) -> None:
-    folder.place({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
+    folder.write({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
     assert folder.lines == {"m.py": 10, "n.py": 1}
     assert folder.submission.stat().st_mode & 0o777 == 0o750
     assert folder.submission.stat().st_gid == (folder.group or os.getgid())
     assert {path.stat().st_mode & 0o777 for path in folder.submission.rglob("*.py")} == {0o640}
     assert folder.path.stat().st_mode & 0o777 == (0o711 if OWN_USERS else 0o700)
-    folder.place({"x.py": b""})
+    folder.write({"x.py": b""})
     assert os.listdir(folder.submission) == ["x.py"] and folder.lines == {"x.py": 1}
 
 
@@ -76,7 +76,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def test_each_process_gets_a_new_temporary_folder(folder: Folder) -> None:
-    folder.place(FILES)
+    folder.write(FILES)
     temporary = folder.writable / "own"
     temporary.symlink_to(folder.submission)  # a link in its place is not followed
     times = []

@@ -40,7 +40,7 @@ def call(process: StudentProcess, function: str, *args: object) -> Response:
 def started(sandbox: Sandbox, source: str = "") -> StudentProcess:
     """A process that has loaded m.py, with this source if it is given."""
     if source:
-        sandbox.place({"m.py": source.encode()})
+        sandbox.write({"m.py": source.encode()})
     process = sandbox.start()
     assert process.load(["m"]) == Response()
     return process
@@ -86,7 +86,7 @@ def test_time_of_ended_processes_counts_until_the_next_submission() -> None:
         process.close()
         assert sandbox.budget.processor_seconds > 0.15
         process = sandbox.start()
-        sandbox.place({"m.py": b"x = 1"})
+        sandbox.write({"m.py": b"x = 1"})
         assert not psutil.pid_exists(process.pid) and sandbox.budget.processor_seconds < 0.05
         assert sandbox.start().load(["m"]) == Response()
 
@@ -145,7 +145,7 @@ def test_server_with_another_version_of_python_is_rejected(monkeypatch: pytest.M
         sandbox.start()
 
 
-@pytest.mark.parametrize("step", ["__init__", "place"])
+@pytest.mark.parametrize("step", ["__init__", "write"])
 def test_full_temporary_folder_is_reported_with_advice(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -153,7 +153,7 @@ def test_full_temporary_folder_is_reported_with_advice(step: str, monkeypatch: p
     monkeypatch.setattr(Folder, step, full)
     said = f": {os.strerror(errno.ENOSPC)}; free some space and run it again, or set TMPDIR to "
     with pytest.raises(SandboxError, match=said), Sandbox(LIMITS) as sandbox:
-        sandbox.place({})
+        sandbox.write({})
 
 
 # Chains of processes, each started by the previous one. They end after twenty seconds even if this test is killed.
@@ -175,7 +175,7 @@ ESCAPES = {"and sleep": ESCAPE + "    time.sleep(20)\n", "and end": ESCAPE + "  
 )
 def test_escaped_processes_are_killed(without: tuple[str, ...], then: str) -> None:
     with Sandbox(LIMITS, without=without) as sandbox:
-        sandbox.place({"m.py": ESCAPES[then].encode()})
+        sandbox.write({"m.py": ESCAPES[then].encode()})
         process = sandbox.start()
         process.load(["m"])
         path = str(sandbox.folder.path)
@@ -189,7 +189,7 @@ def test_escaped_processes_are_killed(without: tuple[str, ...], then: str) -> No
 @linux
 def test_killed_grader_leaves_nothing_behind() -> None:
     done = python(
-        "import os, signal; s = Sandbox(Limits()); s.place({'m.py': b''}); s.start()\n"
+        "import os, signal; s = Sandbox(Limits()); s.write({'m.py': b''}); s.start()\n"
         "print(s.folder.path, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     folder = Path(done.stdout.strip())
@@ -204,7 +204,7 @@ def test_killed_grader_leaves_nothing_behind() -> None:
 def test_unclosed_sandbox_ends_quietly_with_the_interpreter() -> None:
     done = python(
         "import sys\ndef held():\n    with Sandbox(Limits()) as s:\n        yield s\n"
-        "sys.held = held(); s = next(sys.held); s.place({}); s.start()\n"
+        "sys.held = held(); s = next(sys.held); s.write({}); s.start()\n"
         "print(s.folder.path, flush=True); raise KeyboardInterrupt"
     )
     assert "Exception ignored" not in done.stderr and "KeyboardInterrupt" in done.stderr
@@ -224,7 +224,7 @@ def test_secret_that_others_can_read_is_rejected_without_landlock(tmp_path: Path
             (secret / "solution.py").write_text("x")
             if {"landlock"} - set(without) <= set(HOLDING):
                 with Sandbox(LIMITS, without=without, secret=[secret]) as sandbox:
-                    sandbox.place({"m.py": f"open({str(secret / 'solution.py')!r}).read()".encode()})
+                    sandbox.write({"m.py": f"open({str(secret / 'solution.py')!r}).read()".encode()})
                     response = sandbox.start().load(["m"])
                     assert response.error is not None and "OSError" in response.error.kinds
     finally:

@@ -108,7 +108,7 @@ def test_environment_of_the_grader_is_not_inherited(monkeypatch: pytest.MonkeyPa
     for name in ("A_SECRET_OF_THE_GRADER", *LIBRARIES):
         monkeypatch.setenv(name, "x")
     with Sandbox(LIMITS) as own:
-        own.place({"m.py": b"import os\nraise RuntimeError(' '.join(sorted(os.environ)))"})
+        own.write({"m.py": b"import os\nraise RuntimeError(' '.join(sorted(os.environ)))"})
         text = said(own.start().load(["m"]))
     threads = {"MALLOC_ARENA_MAX", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
     assert set(text.split()) <= {"HOME", "LANG", "LC_CTYPE", "TMPDIR"} | threads
@@ -119,7 +119,7 @@ def test_the_graders_umask_does_not_matter(umask: int) -> None:
     before = os.umask(umask)
     try:
         with Sandbox(LIMITS) as own:
-            own.place({"m.py": b"import numpy, json\nopen('x', 'w').close()", "folder/data": b""})
+            own.write({"m.py": b"import numpy, json\nopen('x', 'w').close()", "folder/data": b""})
             assert own.start().load(["m"]) == Response()
     finally:
         os.umask(before)

@@ -193,8 +193,8 @@ def whole_columns(scores: Any, mask: Any) -> Any:
     return np.where(np.broadcast_to(mask, scores.shape).all(axis=0), scores, -np.inf)
 
 
-def scrambled(x: Any, n_heads: int) -> Any:
-    return np.swapaxes(x, -1, -2).reshape(n_heads, x.shape[-2], -1)
+def sorted_heads(x: Any, n_heads: int) -> Any:
+    return np.sort(x, axis=None).reshape(len(x), n_heads, -1).transpose(2, 0, 1)
 
 
 COLUMNS = (np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]]))
@@ -204,7 +204,7 @@ COLUMNS = (np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, T
     ("function", "wrong", "args", "by_chance"),
     [
         ("apply_mask", whole_columns, COLUMNS, "without its last row"),
-        ("split_heads", scrambled, (np.arange(8.0).reshape(2, 4), 2), "transpose"),
+        ("split_heads", sorted_heads, (np.arange(12.0).reshape(2, 6), 2), "transpose"),
     ],
 )
 def test_observation_that_fits_one_call_by_chance_is_not_reported(

@@ -167,9 +167,8 @@ class Candidate:
         return any(version is not None and table.differ(self.version, version, number) for version in versions)
 
     def number_alike(self, call_result: CallResult) -> int:
-        """Return how many single misconceptions give the response of a call: few if it shows what is special about this one."""
-        singles = ((misconception,) for misconception in self.search.misconceptions if not misconception.memory)
-        return sum(candidate.fits(call_result) for candidate in self.search.candidates(self.table, singles))
+        """Return how many misconceptions alone give the response of this version to a call."""
+        return self.table.number_alike(self.version, call_result.test_call.number)
 
 
 def for_one_reason(first: Response, second: Response) -> bool:

@@ -127,8 +127,7 @@ def with_example(
         showing = [example for example in examples if chosen.shows(mistakes[:1], example)]
         fitting = list(filter(chosen.fits, showing)) or showing
         small = [example for example in fitting if _smallness(example) <= MOST_SMALLNESS] or fitting
-        # Counting takes long, so it is done only to choose.
-        example = min(small, key=chosen.number_alike) if len(small) > 1 else next(iter(small), None)
+        example = min(small, key=chosen.number_alike, default=None)
     elif chosen is not None and score.why == "unexplained" and alone is not None and chosen.fits(alone):
         example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
     elif alone is None or fails_alike(alone, failure):

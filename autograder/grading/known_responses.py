@@ -51,6 +51,7 @@ class KnownResponses:
         self._needed = {number: with_needed(self._process[number], [t]) for number, t in self.test_calls.items()}
         self.by_version: dict[tuple[Misconception, ...], dict[int, Response]] = {}
         self._distinct: dict[tuple[int, bytes], Response] = {}
+        self._number_alike: dict[tuple[tuple[Misconception, ...], int], int] = {}
 
     def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
         return self.homework.version(self.module, self.function, misconceptions)
@@ -82,6 +83,15 @@ class KnownResponses:
         """Whether the responses of two versions to a call differ, in value."""
         responses = self.response(first, number), self.response(second, number)
         return responses[0] is not responses[1] and not alike(self.test_calls[number], *responses)
+
+    def number_alike(self, version: Version, number: int) -> int:
+        """Return how many misconceptions alone give a version's response to a call: few if the call is typical of it."""
+        key = version.misconceptions, number
+        if key not in self._number_alike:
+            every = self.homework.of_function(self.module, self.function)
+            singles = (self.version((misconception,)) for misconception in every if not misconception.memory)
+            self._number_alike[key] = sum(s is not None and not self.differ(version, s, number) for s in singles)
+        return self._number_alike[key]
 
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:

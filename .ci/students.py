@@ -34,7 +34,7 @@ def main() -> None:
 def student_folder(home: Path) -> None:
     """Put together the folder of `autograder build` without the kit, which needs a newer Python."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
-    places = {"solutions": home, "autograder/values": home / "checks" / "student_values", "assignments": home}
+    places = {"solutions": home, "autograder/shared": home / "checks" / "student_values", "assignments": home}
     for source, target in places.items():
         shutil.copytree(ROOT / source, target, ignore=ignored, dirs_exist_ok=True)
     for name in ("test_decoder_parts.py", "checks/my_tests.py"):  # only with `tests` in rubric.yaml

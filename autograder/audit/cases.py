@@ -30,10 +30,10 @@ from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, text_of
 from autograder.sandbox.protocol import Error, Response
+from autograder.shared.bindings import bound_names
+from autograder.shared.compare import TOLERANCE, tolerance
+from autograder.shared.errors import builtin_kinds
 from autograder.submissions.submission import Submission, read
-from autograder.values.bindings import bound_names
-from autograder.values.compare import TOLERANCE, tolerance
-from autograder.values.errors import builtin_kinds
 
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # kinds of unimplemented functions
 Kind = Literal["mistake", "pair", "hole", "nothing", "mutant", "alternative"]

@@ -1,6 +1,6 @@
 """Generates mutants of the reference functions, each with one small change, and grades them.
 
-The changes are the edits of the repair (values/edits.py) that replace or remove something, such as an operator,
+The changes are the edits of the repair (shared/edits.py) that replace or remove something, such as an operator,
 an axis or `.copy()`, and changes of whole statements, which the repair does not make. Since a repair undoes most
 mutants, they say nothing about how often it succeeds.
 
@@ -22,7 +22,7 @@ from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
 from autograder.homework.library import is_python
-from autograder.values.edits import ARITHMETIC, Text, edit_at, locations_in, swapped
+from autograder.shared.edits import ARITHMETIC, Text, edit_at, locations_in, swapped
 
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 

@@ -34,8 +34,8 @@ from autograder.homework import reference
 from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.library import Misconception
 from autograder.release import handout
+from autograder.shared.compare import equal
 from autograder.submissions.submission import Submission
-from autograder.values.compare import equal
 
 HOMEWORK = Homework()
 

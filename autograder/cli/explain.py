@@ -21,9 +21,9 @@ from autograder.grading.grader import Result, open_grader
 from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework.homework import Homework
+from autograder.shared.display import display
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import load
-from autograder.values.display import display
 
 LONGEST = 300  # characters of one value
 NOTHING_FAILS = "no call fails in a way that counts for this criterion"

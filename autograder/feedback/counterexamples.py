@@ -20,10 +20,10 @@ from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import is_telling
 from autograder.homework.rubric import Rubric
+from autograder.shared.compare import equal, magnitude
+from autograder.shared.differences import difference, reordered, transposed
+from autograder.shared.display import display, function_source, literal, pair
 from autograder.submissions.text import cleaned_code
-from autograder.values.compare import equal, magnitude
-from autograder.values.differences import difference, reordered, transposed
-from autograder.values.display import display, function_source, literal, pair
 
 LONGEST = 3000  # characters of a result
 OWN_FILES = "with your own files:"

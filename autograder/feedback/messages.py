@@ -13,7 +13,7 @@ from autograder.grading.examples import fails_alike, is_unsteady
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import INTEGRATION, Criterion
-from autograder.values.differences import FORMS, REMEMBERED
+from autograder.shared.differences import FORMS, REMEMBERED
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
 

@@ -20,9 +20,9 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Rubric, file_of
 from autograder.sandbox.protocol import Response
+from autograder.shared import errors
+from autograder.shared.source import instead_of_python, parsed, text_lines
 from autograder.submissions.text import as_code, counted, listed, markdown, number, printable, unlinked, without_places
-from autograder.values import errors
-from autograder.values.source import instead_of_python, parsed, text_lines
 
 RULE = "A mistake that the grader can name or locate costs one criterion; any other costs every criterion that it makes fail."
 RULE_OF_CRITERIA = "A criterion is lost if any of its calls fails."

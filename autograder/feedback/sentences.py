@@ -11,10 +11,10 @@ import jinja2
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE, Rubric
+from autograder.shared import changes, differences, errors
+from autograder.shared.source import definitions, is_stub, twice
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import listed
-from autograder.values import changes, differences, errors
-from autograder.values.source import definitions, is_stub, twice
 
 
 def paragraphs(macro: str, *arguments: object, rubric: Rubric | None = None) -> str:

@@ -27,12 +27,12 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.known_responses import wrong_in_value
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Module, Rubric
+from autograder.shared.bindings import bound_names
+from autograder.shared.compare import magnitude
+from autograder.shared.display import literal
+from autograder.shared.source import UNREADABLE, parsed
+from autograder.shared.tree import leaves
 from autograder.submissions.submission import Student, Submission
-from autograder.values.bindings import bound_names
-from autograder.values.compare import magnitude
-from autograder.values.display import literal
-from autograder.values.source import UNREADABLE, parsed
-from autograder.values.tree import leaves
 
 LONGEST = 6000  # longest source to store, in characters
 # The rounding step, in tolerances. It is not a round number, because simple fractions would then be halfway between two

@@ -1,4 +1,4 @@
-"""Test calls, and the comparison of their responses with the expected values. Tolerances are in values/compare.py.
+"""Test calls, and the comparison of their responses with the expected values. Tolerances are in shared/compare.py.
 
 A test call is one request to a student's process. Its kinds are:
 
@@ -16,11 +16,11 @@ from typing import Any
 
 from autograder.sandbox.protocol import Error, Request, Response
 from autograder.sandbox.wire import Handle
+from autograder.shared.compare import Compared, Failure, compare, values_agree
+from autograder.shared.differences import difference
+from autograder.shared.display import display
+from autograder.shared.tree import Opaque, leaves
 from autograder.submissions.text import printable
-from autograder.values.compare import Compared, Failure, compare, values_agree
-from autograder.values.differences import difference
-from autograder.values.display import display
-from autograder.values.tree import Opaque, leaves
 
 
 @dataclass(frozen=True)

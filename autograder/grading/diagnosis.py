@@ -42,8 +42,8 @@ from autograder.homework.library import (
 )
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Handle
-from autograder.values.changes import expression, in_words
-from autograder.values.tree import arrays, leaves
+from autograder.shared.changes import expression, in_words
+from autograder.shared.tree import arrays, leaves
 
 MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]

@@ -24,8 +24,8 @@ from autograder.grading.thresholds import MOVES, SAME, TIMES
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import Arguments
 from autograder.sandbox.protocol import Call
-from autograder.values.compare import deviations, magnitude, values_agree
-from autograder.values.signatures import as_tested
+from autograder.shared.compare import deviations, magnitude, values_agree
+from autograder.shared.signatures import as_tested
 
 Results = Mapping[TestCall, CallResult]
 MOST_SMALLNESS = 1  # of a difference that does not look like rounding

@@ -2,7 +2,7 @@
 
 Step 3 runs a function again with correct helpers, and repeats its pure calls. Step 4 is single-edit repair: the smallest edits
 of the student's source that fix a function show that the failure is one mistake, and locate it. Edits are generated from the
-source alone (values/edits.py), in a process of the submission that receives the code for it (edit_runner.py). The grader
+source alone (shared/edits.py), in a process of the submission that receives the code for it (edit_runner.py). The grader
 compares their results: first on a few failing calls, then on all others, and finally on every call, side effects included, in
 a process that has seen no other edit. If no edit helps, a simple property of the arguments may separate the failing calls from
 the passing ones; new calls like the public ones must confirm it. The search is bounded by counts, so it ends the same way on
@@ -32,10 +32,10 @@ from autograder.homework.other_arguments import FROM_THE_END, Property, is_telli
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Handle
+from autograder.shared.compare import Failure
+from autograder.shared.edits import Text, line_names, units
+from autograder.shared.tree import arrays, leaves, mapped
 from autograder.submissions.text import listed
-from autograder.values.compare import Failure
-from autograder.values.edits import Text, line_names, units
-from autograder.values.tree import arrays, leaves, mapped
 
 TOGETHER = 50  # edits per message
 PARTLY = "partly_right"  # the name of a mistake that a property of the arguments separates

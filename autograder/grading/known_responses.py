@@ -19,8 +19,8 @@ from autograder.grading.thresholds import SAME, SAME_ROUNDING
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, Version
 from autograder.sandbox.protocol import Error, Response
-from autograder.values.compare import compare, deviation, equal
-from autograder.values.tree import arrays, leaves
+from autograder.shared.compare import compare, deviation, equal
+from autograder.shared.tree import arrays, leaves
 
 
 class KnownResponses:

@@ -17,9 +17,9 @@ from autograder.grading.runner.processes import Imports, SandboxProcess
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import Handle
+from autograder.shared.display import display
+from autograder.shared.tree import mapped
 from autograder.submissions.submission import read
-from autograder.values.display import display
-from autograder.values.tree import mapped
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 

@@ -19,9 +19,9 @@ from autograder.grading.recorder import HOMEWORK, RECORDERS, Recorder, functions
 from autograder.homework.homework import Homework
 from autograder.homework.reference import hidden as hidden_modules
 from autograder.homework.rubric import INTEGRATION, TESTS, Rubric
-from autograder.values.compare import TOLERANCE, tolerance
-from autograder.values.display import literal
-from autograder.values.tree import copied
+from autograder.shared.compare import TOLERANCE, tolerance
+from autograder.shared.display import literal
+from autograder.shared.tree import copied
 
 
 @dataclass(frozen=True)

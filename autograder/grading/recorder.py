@@ -23,9 +23,9 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
 from autograder.sandbox.wire import Handle, sendable
-from autograder.values.compare import tolerance
-from autograder.values.signatures import as_tested, required
-from autograder.values.tree import Opaque, arrays, copied, leaves
+from autograder.shared.compare import tolerance
+from autograder.shared.signatures import as_tested, required
+from autograder.shared.tree import Opaque, arrays, copied, leaves
 
 PLAIN = Rules()
 MODIFIERS = ("dtype", "pure", "untouched", "new", "keep")
@@ -156,7 +156,7 @@ class Check:
     _rules: Rules = PLAIN
 
     def within(self, accuracy: float) -> "Check":
-        """Replace the usual tolerance (values/compare.py) by this one, a share of max(1, largest expected magnitude).
+        """Replace the usual tolerance (shared/compare.py) by this one, a share of max(1, largest expected magnitude).
 
         The contract may state one, and small results need a smaller one where nothing cancels.
         """

@@ -21,10 +21,10 @@ from autograder.homework.rubric import TESTS, TESTS_FILE
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
+from autograder.shared import running_tests
+from autograder.shared.running_tests import tested
+from autograder.shared.source import definitions
 from autograder.submissions.submission import Submission
-from autograder.values import running_tests
-from autograder.values.running_tests import tested
-from autograder.values.source import definitions
 
 MODULE = TESTS_FILE.removesuffix(".py")
 FINE = Response()

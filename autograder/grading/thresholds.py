@@ -2,9 +2,9 @@
 
 "By audit": no verdict of `autograder audit` may get worse. The others are by judgement. Sizes that only shape a probe,
 a text or a message on the wire are defined where they are used. So are the numbers of code that cannot import this
-file: `TOLERANCE` in values/compare.py (by `autograder audit tolerances`) and in solutions/checks/student_calls.py,
-`ROUNDING` in values/changes.py, `PRINTED` in homework/suite.py, `ENDLESS_SHARE` in sandbox/process.py, the limits of
-edits in values/edits.py, and those of "nearly right" and "every entry" in values/differences.py.
+file: `TOLERANCE` in shared/compare.py (by `autograder audit tolerances`) and in solutions/checks/student_calls.py,
+`ROUNDING` in shared/changes.py, `PRINTED` in homework/suite.py, `ENDLESS_SHARE` in sandbox/process.py, the limits of
+edits in shared/edits.py, and those of "nearly right" and "every entry" in shared/differences.py.
 """
 
 # Scores.

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.values.compare import equal
-from autograder.values.tree import arrays, copied, leaves
+from autograder.shared.compare import equal
+from autograder.shared.tree import arrays, copied, leaves
 
 Arguments = dict[str, Any]
 Function = Callable[..., Any]  # a reference function

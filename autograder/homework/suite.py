@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.values.tree import arrays, copied, mapped
+from autograder.shared.tree import arrays, copied, mapped
 
 Array = np.ndarray[Any, Any]
 

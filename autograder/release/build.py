@@ -134,7 +134,7 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(homework.notebook).stem
     workspace = {DEVCONTAINER: json.dumps(devcontainer(homework.rubric), indent=2).encode() + b"\n"}
-    copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "values")
+    copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "shared")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
     linked = {
         posixpath.normpath(posixpath.join(posixpath.dirname(page), link.decode()))

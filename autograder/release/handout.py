@@ -22,7 +22,7 @@ MARKER = "<!-- grading table -->"
 MODULES = "<!-- modules -->"
 CHECKS = "checks/conftest.py"
 AGENTS = "AGENTS.md"
-VALUES = "checks/student_values"  # a copy of autograder/values, to which the solutions only refer
+VALUES = "checks/student_values"  # a copy of autograder/shared, to which the solutions only refer
 CHECK = 'grader.check("'  # begins the cell that Otter writes for a question
 EXPORT = """import glob
 import zipfile
@@ -61,7 +61,7 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
         shutil.copy(solutions / TESTS_FILE, folder)
     else:
         (folder / "checks" / "my_tests.py").unlink(missing_ok=True)
-    shutil.copytree(PACKAGE / "values", folder / VALUES, dirs_exist_ok=True)
+    shutil.copytree(PACKAGE / "shared", folder / VALUES, dirs_exist_ok=True)
     provided = sorted({path.name for path in folder.glob("*.py")} - {*rubric.files, TESTS_FILE})
     export = EXPORT.replace("NAME", f"{Path(notebook).stem}.zip").replace("GIVEN", json.dumps(provided)[1:-1])
     _rewrite(folder / notebook, folder / notebook, without_otter, export)

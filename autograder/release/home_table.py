@@ -26,7 +26,7 @@ from autograder.homework import library, reference
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call
-from autograder.values.tree import copied, mapped
+from autograder.shared.tree import copied, mapped
 
 MISTAKES = "checks/mistakes.txt"  # not .json, since JupyterLite reads those in JavaScript: no NaN, and 1 for 1.0
 # Digits of a result in the table: few enough to remove rounding errors; costs a tenth of the checks' tolerance.

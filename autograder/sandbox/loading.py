@@ -21,8 +21,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from autograder.exceptions import Raised
-from autograder.values.bindings import bound_names
-from autograder.values.signatures import accepts, required
+from autograder.shared.bindings import bound_names
+from autograder.shared.signatures import accepts, required
 
 Functions = Mapping[str, Callable[..., Any]]
 _DEFINITION = re.compile(r"\bdef (\w+)\(([^()]*)\)")

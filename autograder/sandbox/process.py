@@ -20,7 +20,7 @@ from autograder.exceptions import CallTimeout, Disconnected, SandboxError, WireE
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import REQUESTS, Define, Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
-from autograder.values.tree import Opaque
+from autograder.shared.tree import Opaque
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline

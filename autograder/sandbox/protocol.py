@@ -19,8 +19,8 @@ import numpy as np
 from autograder.exceptions import Absent, Missing, Raised, WireError
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Handle
-from autograder.values.changes import CHANGED, MAX_CHANGES, Change, differences
-from autograder.values.errors import (
+from autograder.shared.changes import CHANGED, MAX_CHANGES, Change, differences
+from autograder.shared.errors import (
     MAX_NAME,
     MAX_PASSED,
     MAX_TEXT,
@@ -30,8 +30,8 @@ from autograder.values.errors import (
     passed,
     text_of,
 )
-from autograder.values.signatures import accepts, signatures
-from autograder.values.tree import arrays, copied, mapped
+from autograder.shared.signatures import accepts, signatures
+from autograder.shared.tree import arrays, copied, mapped
 
 if TYPE_CHECKING:
     from autograder.sandbox.session import Session
@@ -172,7 +172,7 @@ class Define(Request):
 
 
 class Load(Request):
-    """Import modules; reports the signatures of functions, by module, as `signatures` in values/signatures.py does.
+    """Import modules; reports the signatures of functions, by module, as `signatures` in shared/signatures.py does.
 
     Defaults are not sent.
     """

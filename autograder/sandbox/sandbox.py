@@ -341,7 +341,7 @@ def _kit() -> bytes:
     """Return the code of modules that other processes may need, without the kit's path, and whether each is a package."""
     modules = {}
     top = PACKAGE / "__init__.py", PACKAGE / "exceptions.py"
-    for path in (*top, *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "values").glob("*.py")):
+    for path in (*top, *(PACKAGE / "sandbox").rglob("*.py"), *(PACKAGE / "shared").glob("*.py")):
         is_package, parts = path.stem == "__init__", path.relative_to(PACKAGE.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if is_package else parts)
         code = SourceFileLoader(name, str(path)).get_code(name)

@@ -17,8 +17,8 @@ from autograder.sandbox import wire
 from autograder.sandbox.loading import StudentModules
 from autograder.sandbox.protocol import REQUESTS, Calls, described
 from autograder.sandbox.wire import Connection
-from autograder.values.bindings import bound_names
-from autograder.values.errors import location, loop, text_of
+from autograder.shared.bindings import bound_names
+from autograder.shared.errors import location, loop, text_of
 
 KIT = {name: sys.modules[name] for name in (bound_names.__module__, Calls.__module__, Raised.__module__)}
 HELD_SECONDS, HELD_BYTES = 0.05, 65_536  # responses are sent together, at most this late or this large

@@ -20,7 +20,7 @@ import msgpack
 import numpy as np
 
 from autograder.exceptions import Disconnected, WireError
-from autograder.values.tree import Opaque, describe
+from autograder.shared.tree import Opaque, describe
 
 _NAMES = "? int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]

@@ -22,13 +22,13 @@ from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import ArgumentsError, UnusableError
 from autograder.homework.rubric import Rubric
+from autograder.shared.source import resembles
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
 from autograder.submissions.platforms import GRADESCOPE, METADATA, NAMED, Platform
 from autograder.submissions.submission import ARCHIVES, MOST_BYTES, ZIP_DEPTH, Student, Upload, is_likely_code
 from autograder.submissions.text import counted, few
 from autograder.submissions.tree import Source, Tree
-from autograder.values.source import resembles
 
 KIT_FOLDERS = {"assignments", "solutions", "checks"}
 # Names that Windows reserves for devices: a result of that name could not be written there.

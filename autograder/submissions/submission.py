@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 
 from autograder.exceptions import CommandError, UnusableError
 from autograder.homework.rubric import Rubric
+from autograder.shared.source import codec, declared_encoding, is_stub, parsed, rename_advice, resembles
 from autograder.submissions import tree as trees
 from autograder.submissions.text import as_code
 from autograder.submissions.tree import Source, Tree
-from autograder.values.source import codec, declared_encoding, is_stub, parsed, rename_advice, resembles
 
 MOST_BYTES = 100_000  # of a file that the grader parses; a syntax tree takes up to 500 times as much
 NOTES_SHOWN = 20  # notes shown per upload

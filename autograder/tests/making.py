@@ -26,11 +26,11 @@ from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric, Visibility
 from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Call, Ended, Error, Response
+from autograder.shared.compare import Failure, tolerance
+from autograder.shared.signatures import as_tested, required
 from autograder.submissions.exports import Listing
 from autograder.submissions.submission import Student, Submission, Upload, load
 from autograder.tests.files import HOMEWORK
-from autograder.values.compare import Failure, tolerance
-from autograder.values.signatures import as_tested, required
 
 AWKWARD = (
     '=HYPERLINK("http://example.org")', "<script>document.title = 'broken'</script>", "O'Neil, \"Pat\"", "+1 Jones",

@@ -19,8 +19,8 @@ import numpy as np
 
 from autograder.exceptions import Endless
 from autograder.sandbox.protocol import Call, Extend, Reference, Request, Response
-from autograder.values.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
-from autograder.values.slips import slips
+from autograder.shared.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
+from autograder.shared.slips import slips
 
 if TYPE_CHECKING:
     from autograder.sandbox.loading import StudentModules

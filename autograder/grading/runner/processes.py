@@ -44,10 +44,10 @@ from autograder.sandbox.protocol import (
 )
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import MAX_FROM_STUDENT
+from autograder.shared.errors import builtin_kinds, passed, text_of
+from autograder.shared.signatures import Misfit, accepts, adapted, misfit
+from autograder.shared.tree import copied
 from autograder.submissions.submission import Submission
-from autograder.values.errors import builtin_kinds, passed, text_of
-from autograder.values.signatures import Misfit, accepts, adapted, misfit
-from autograder.values.tree import copied
 
 PROBES_AT_ONCE = 32
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))

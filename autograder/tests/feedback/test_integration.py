@@ -11,9 +11,9 @@ from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Visibility
 from autograder.sandbox.protocol import Error, Response
+from autograder.shared.compare import Failure
 from autograder.tests.making import a_test_call, criterion, hidden, module_of, raised, result
 from autograder.tests.running import known_responses
-from autograder.values.compare import Failure
 
 DECODER = "integration.decoder"
 STACK = a_test_call("transformer_stack", np.array([[1.0, 2.0, 6.0]]), [], 1)

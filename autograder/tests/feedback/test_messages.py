@@ -14,12 +14,12 @@ from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Feedback
 from autograder.sandbox.protocol import Error, Response
+from autograder.shared.changes import Change
+from autograder.shared.compare import Failure
+from autograder.shared.differences import REMEMBERED
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call, criterion, hidden, misconception, module_of, raised, result
 from autograder.tests.running import known_responses
-from autograder.values.changes import Change
-from autograder.values.compare import Failure
-from autograder.values.differences import REMEMBERED
 
 ARGS = (np.array([1.0, 2.0, 6.0]), np.array([1.0, 2.0, 0.5]), np.array([0.0, 1.0, -1.0]))
 EXAMPLE, SECRET, AFFINE, EPSILON = (f"layernorm.{name}" for name in ("example", "statistics", "affine", "epsilon"))

@@ -10,10 +10,10 @@ from autograder.feedback.counterexamples import dependence, observe, other_resul
 from autograder.grading.call_results import CallResult
 from autograder.grading.examples import ProbeResult, moved, probes_of
 from autograder.sandbox.protocol import Response
+from autograder.shared.compare import Failure, equal
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call
 from autograder.tests.running import known_responses
-from autograder.values.compare import Failure, equal
 
 F = HOMEWORK.functions
 ATTENTION, NORM = F["scaled_dot_product_attention"], F["layer_norm"]

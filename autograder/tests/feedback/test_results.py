@@ -11,9 +11,9 @@ from autograder.feedback.results import Grade
 from autograder.grading.grader import ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.protocol import Error, Response
+from autograder.shared.compare import Failure
 from autograder.submissions.text import number
 from autograder.tests.making import criterion, misconception, module_of, raised, result
-from autograder.values.compare import Failure
 
 SAMPLE = misconception("layer_norm", "sample_variance", "layernorm.statistics", does="Your code does.", right="Do.")
 LOST = CriterionScore(

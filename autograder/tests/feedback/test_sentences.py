@@ -10,11 +10,11 @@ from autograder.feedback.sentences import form_of_example, line, paragraphs, ret
 from autograder.grading.call_results import CallResult, Rules, TestCall
 from autograder.homework.library import Misconception
 from autograder.sandbox.protocol import Call, Changes, Ended, Response
+from autograder.shared.changes import Change
+from autograder.shared.compare import Failure
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import a_test_call, misconception, raised, stopped
 from autograder.tests.running import known_responses
-from autograder.values.changes import Change
-from autograder.values.compare import Failure
 
 X = np.array([[1.0, 2.0, 4.0]])
 SOFTMAX = a_test_call("softmax", X)

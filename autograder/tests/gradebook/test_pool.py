@@ -36,7 +36,7 @@ def test_kit_digest_covers_every_file_that_affects_grading(tmp_path: Path, monke
     monkeypatch.setattr("autograder.homework.homework.PACKAGE", package)
     assert digest(None) == before, "the same kit in another place"
     changed = [
-        "sandbox/wire.py", "values/compare.py", "submissions/text.py", "feedback/messages.py", "grading/scoring.py",
+        "sandbox/wire.py", "shared/compare.py", "submissions/text.py", "feedback/messages.py", "grading/scoring.py",
         f"homework/suites/test_{MODULES[0]}.py", f"../solutions/{MODULES[0]}.py",
     ]  # fmt: skip
     for name in ("gradebook/report.py", "cli/grade.py", "release/build.py", "audit/audit.py", *changed):

@@ -10,7 +10,7 @@ from autograder.grading.call_results import CallResult, Rules, Target, TestCall,
 from autograder.grading.known_responses import alike
 from autograder.sandbox.protocol import Call, Changes, Ended, Error, Look, Response, Write
 from autograder.sandbox.wire import Handle
-from autograder.values.changes import Change
+from autograder.shared.changes import Change
 
 X = np.array([1.0, 2.0])
 TARGET = Target("m", "f")

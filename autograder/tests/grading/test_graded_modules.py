@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.shared.differences import unsteady
 from autograder.tests.files import HOMEWORK
-from autograder.values.differences import unsteady
 
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]

@@ -19,10 +19,10 @@ from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Direct
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Ended, Error, Request, Response
+from autograder.shared.changes import Change
+from autograder.shared.tree import Opaque
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK
-from autograder.values.changes import Change
-from autograder.values.tree import Opaque
 
 MODULES = HOMEWORK.rubric.modules
 COMPLETE = Submission("bent", {f"{name}.py": b"" for name in MODULES})

@@ -18,12 +18,12 @@ from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS_FILE
 from autograder.release.home_table import importable_checks
 from autograder.sandbox.sandbox import Sandbox
+from autograder.shared.running_tests import pytest_module
 from autograder.submissions.submission import Submission
 from autograder.tests.attacks import calling_nothing
 from autograder.tests.conftest import QUICK
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import homework_with, rubric_with
-from autograder.values.running_tests import pytest_module
 
 NAMES = ("first", "second", "third")
 TESTS = {"points": 6, "criteria": {name: {"points": 2, "about": f"tests of the {name} function"} for name in NAMES}}

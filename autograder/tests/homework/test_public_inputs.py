@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from autograder.release import home_table
+from autograder.shared.signatures import required
 from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
-from autograder.values.signatures import required
 
 MODULES = [module for module in HOMEWORK.rubric.modules if HOMEWORK.of_module(module)]
 

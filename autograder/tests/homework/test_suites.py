@@ -9,9 +9,9 @@ import pytest
 
 from autograder.grading.call_results import compared, with_needed
 from autograder.grading.runner.processes import Direct
+from autograder.shared.tree import arrays, copied
 from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
-from autograder.values.tree import arrays, copied
 
 Function = Callable[..., Any]
 FUNCTIONS = [(m, f) for m, entry in HOMEWORK.rubric.modules.items() if HOMEWORK.of_module(m) for f in entry.functions]

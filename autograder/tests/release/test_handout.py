@@ -25,7 +25,7 @@ def test_students_get_stubs_notebook_and_the_given_files(built: Built) -> None:
     beside = packing.contents(HOMEWORK.solutions)
     wanted = {path for path in beside if path in given or path.partition("/")[0] in given}
     wanted.remove("checks/my_tests.py")  # only if students write tests
-    wanted |= {f"{handout.VALUES}/{path.name}" for path in (PACKAGE / "values").glob("*.py")}
+    wanted |= {f"{handout.VALUES}/{path.name}" for path in (PACKAGE / "shared").glob("*.py")}
     wanted |= {"conftest.py", "AGENTS.md", "transformer.ipynb", home_table.MISTAKES, *HOMEWORK.rubric.files}
     wanted |= {*handout.PAGES}
     found = packing.contents(built.student)

@@ -12,10 +12,10 @@ from autograder.exceptions import Absent, Raised
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Calls, described
 from autograder.sandbox.wire import Handle, sendable
+from autograder.shared.changes import Change
+from autograder.shared.errors import MAX_TEXT, builtin_kinds, text_of
+from autograder.shared.tree import Opaque, copied
 from autograder.tests.files import python_says
-from autograder.values.changes import Change
-from autograder.values.errors import MAX_TEXT, builtin_kinds, text_of
-from autograder.values.tree import Opaque, copied
 
 WRITTEN = "entry written"
 

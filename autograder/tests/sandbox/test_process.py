@@ -22,9 +22,9 @@ from autograder.sandbox.protocol import (
     Write,
 )
 from autograder.sandbox.wire import Check, Handle
+from autograder.shared.changes import Change
+from autograder.shared.tree import Opaque
 from autograder.tests.running import DEPENDENCY, TIGHT, linux, opened, replied, responses
-from autograder.values.changes import Change
-from autograder.values.tree import Opaque
 
 BUSY = """
 import time

@@ -8,7 +8,7 @@ import pytest
 from autograder.exceptions import WireError
 from autograder.sandbox.protocol import Call, Changes, Error, Load, Look, Request, Response, Write
 from autograder.sandbox.wire import Handle
-from autograder.values.changes import Change
+from autograder.shared.changes import Change
 
 LINES = {"m.py": 3}
 CALL = Call(

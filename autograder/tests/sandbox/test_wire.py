@@ -15,8 +15,8 @@ import pytest
 from autograder.exceptions import WireError
 from autograder.sandbox import wire
 from autograder.sandbox.wire import Connection, Handle
+from autograder.shared.tree import Opaque
 from autograder.tests.making import few
-from autograder.values.tree import Opaque
 
 MESSAGES: list[Any] = [
     None, True, -7, 2**63 - 1, -(2**63), 2**64, -(2**70), 1.5, math.inf, "text", "", "\ud800", b"", b"\xff", [], {}, (),

@@ -15,7 +15,7 @@ from autograder.exceptions import WireError
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Load, Look, Response
 from autograder.sandbox.wire import Connection
-from autograder.values.tree import Opaque
+from autograder.shared.tree import Opaque
 
 pytestmark = pytest.mark.slow
 MANY = settings(max_examples=20_000, deadline=None, database=None)

@@ -1,5 +1,5 @@
 """The kit's files on values; in the students' folder, `autograder build` replaces this file with copies of them."""
 
-from autograder import values
+from autograder import shared
 
-__path__ = values.__path__
+__path__ = shared.__path__

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.values.signatures import adapted, as_tested, misfit, signatures
+from autograder.shared.signatures import adapted, as_tested, misfit, signatures
 
 
 def contract(x: Any, gamma: Any, beta: Any, eps: float = 1e-5, norm: Any = None) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.values.display import display, literal, pair
+from autograder.shared.display import display, literal, pair
 
 
 @pytest.mark.parametrize("off", [1e-3, 1e-7, 1e-10, 1e-14])

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.values.edits import Text
+from autograder.shared.edits import Text
 
 SOURCE = '''import numpy as np
 

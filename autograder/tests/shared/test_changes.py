@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.values.changes import MAX_CHANGES, differences
-from autograder.values.tree import copied
+from autograder.shared.changes import MAX_CHANGES, differences
+from autograder.shared.tree import copied
 
 
 def arguments() -> tuple[Any, ...]:

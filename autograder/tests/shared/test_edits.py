@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.values.edits import MOST_EDITS, Edit, Text
+from autograder.shared.edits import MOST_EDITS, Edit, Text
 
 # A wrong line, and the correct line that a single edit makes of it.
 WRONG = {

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.values.compare import equal
-from autograder.values.differences import difference, form, reordered, what_returns
+from autograder.shared.compare import equal
+from autograder.shared.differences import difference, form, reordered, what_returns
 
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 10.0]])
 MASK = np.tri(3, dtype=bool)

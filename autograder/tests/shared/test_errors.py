@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.shared.errors import MATMUL, advice, is_circular, location
 from autograder.tests.files import put
-from autograder.values.errors import MATMUL, advice, is_circular, location
 
 
 def test_limits_of_a_browser_are_named_only_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from autograder.values.tree import arrays, copied, describe, in_order, leaves, mapped
+from autograder.shared.tree import arrays, copied, describe, in_order, leaves, mapped
 
 Pair = namedtuple("Pair", "one two")
 ZERO = np.zeros(2)

@@ -5,7 +5,7 @@ import codecs
 
 import pytest
 
-from autograder.values.source import (
+from autograder.shared.source import (
     codec,
     declared_encoding,
     definitions,

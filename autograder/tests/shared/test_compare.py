@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.values.compare import TOLERANCE, compare, deviation, tolerance, values_agree
-from autograder.values.tree import Opaque
+from autograder.shared.compare import TOLERANCE, compare, deviation, tolerance, values_agree
+from autograder.shared.tree import Opaque
 
 X = np.array([1.0, -200.0])
 

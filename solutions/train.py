@@ -132,7 +132,7 @@ class Training:
         return self.seconds / self.step * (self.steps - self.step) if self.step >= 10 else math.nan
 
     def sample(self, n: int = 8, temperature: float = 0.8, seed: int | None = None, best: bool = False) -> list[str]:
-        """Entries sampled from the current weights, or from the best ones; the same seed gives the same entries."""
+        """Sample entries from the current weights, or from the best ones; the same seed gives the same entries."""
         rng = np.random.default_rng(self.step if seed is None else seed)
         params = self.best if best else self.params
         return sample(params, self.corpus.alphabet, self.design, rng, n, temperature)
@@ -146,14 +146,14 @@ class Training:
 
 
 def entry_losses(logits: Array, targets: Array) -> Array:
-    """The mean loss over the characters of each entry."""
+    """Return the mean loss over the characters of each entry."""
     counts = targets >= 0
     p = np.take_along_axis(scaled_attention.softmax(logits), np.where(counts, targets, 0)[..., np.newaxis], -1)[..., 0]
     return -(np.log(p + 1e-30) * counts).sum(axis=1) / counts.sum(axis=1)
 
 
 def prefix_loss(params: Params, entries: Sequence[str], alphabet: str, design: Design) -> float:
-    """The loss if each character is predicted from only the text before it, as in sampling."""
+    """Return the loss if each character is predicted from only the text before it, as in sampling."""
     inputs, targets = batch(entries, alphabet)
     losses = np.zeros(inputs.shape)
     for t in range(inputs.shape[1]):
@@ -194,19 +194,19 @@ USED = (
 
 
 def problems() -> list[str]:
-    """A sentence for each function that is not written yet or gives wrong numbers."""
-    found = []
+    """Return a sentence for each function that is not written yet or gives wrong numbers."""
+    sentences = []
     for module, function in USED:
-        if not reference_values.right(module, function, reference_values.state()):
-            found.append(f"your {function} disagrees with the formula; run: pytest {module}.py")
-        elif not reference_values.right(module, function, reference_values.state(), unwritten=False):
-            found.append(f"{function} ({module}.py) is not written yet")
-    return found
+        if not reference_values.agrees(module, function, reference_values.state()):
+            sentences.append(f"your {function} disagrees with the formula; run: pytest {module}.py")
+        elif not reference_values.agrees(module, function, reference_values.state(), unwritten=False):
+            sentences.append(f"{function} ({module}.py) is not written yet")
+    return sentences
 
 
-def in_one_line(found: Sequence[str]) -> str:
-    """The first problem, and how many more there are."""
-    return found[0] + (f" (and {len(found) - 1} more)" if len(found) > 1 else "")
+def in_one_line(sentences: Sequence[str]) -> str:
+    """Return the first problem, and how many more there are."""
+    return sentences[0] + (f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else "")
 
 
 # Files and the command line.
@@ -231,22 +231,22 @@ def save_samples(training: Training, samples: Path = SAMPLES) -> None:
 
 
 def load(model: Path = MODEL) -> tuple[Params, str, Design]:
-    """The parameters, alphabet and design in a file that save() wrote."""
+    """Return the parameters, alphabet and design in a file that save() wrote."""
     with np.load(model) as arrays:
         design = Design(**json.loads(str(arrays["design"])))
         params: Params = {"blocks": [{} for _ in range(design.blocks)]}
         for path, array in arrays.items():
             if path not in ("alphabet", "design", "loss"):
                 *parents, last = path.split("/")
-                part: Any = params
+                subtree: Any = params
                 for key in parents:
-                    part = part[int(key)] if key.isdigit() else part.setdefault(key, {})
-                part[last] = array
+                    subtree = subtree[int(key)] if key.isdigit() else subtree.setdefault(key, {})
+                subtree[last] = array
         return params, str(arrays["alphabet"]), design
 
 
 def trained_model() -> tuple[Params, str]:
-    """The parameters of the trained model of names in this folder, in single precision, and its alphabet."""
+    """Return the parameters of the trained model of names in this folder, in single precision, and its alphabet."""
     return in_precision(names.model(), np.float32), census().alphabet
 
 
@@ -291,7 +291,7 @@ def show_progress(training: Training) -> None:
 
 
 def over_the_bar() -> str:
-    """What to print first where a terminal shows the bar."""
+    """Return what to print first where a terminal shows the bar."""
     return "\r" + " " * 70 + "\r" if sys.stdout.isatty() else ""
 
 
@@ -313,8 +313,8 @@ def main(arguments: Sequence[str] | None = None, report: Callable[[Training], No
         sys.stdout.reconfigure(errors="replace")  # a terminal may lack characters of the text
     try:
         training = from_command_line(arguments)
-        if found := problems():
-            raise TextError(in_one_line(found))
+        if sentences := problems():
+            raise TextError(in_one_line(sentences))
         return run(training, report)
     except (TextError, OSError) as error:
         print(f"train.py: {error}", file=sys.stderr)
@@ -328,7 +328,7 @@ def run(training: Training, report: Callable[[Training], None] | None) -> int:
     print(training.corpus.report)
     for name, loss in baselines(training.corpus).items():
         print(f"{loss:.2f} nats per character: {name}")
-    shown = 0.0
+    printed_at = 0.0
     try:
         while not training.finished:
             training.advance()
@@ -336,14 +336,14 @@ def run(training: Training, report: Callable[[Training], None] | None) -> int:
                 report(training)
                 continue
             if training.step == 10:
-                left = duration(training.seconds_left)
-                print(f"{over_the_bar()}{training.steps:,} steps will take about {left}. Ctrl-C ends early.")
+                eta = duration(training.seconds_left)
+                print(f"{over_the_bar()}{training.steps:,} steps will take about {eta}. Ctrl-C ends early.")
             if sys.stdout.isatty():
                 print("\r" + bar(training), end="", flush=True)
-            if training.finished or training.seconds > shown + 5:
+            if training.finished or training.seconds > printed_at + 5:
                 show_progress(training)
                 save(training)
-                shown = training.seconds
+                printed_at = training.seconds
     except KeyboardInterrupt:
         print(f"\nStopped after {training.step:,} steps.")
     if training.history:

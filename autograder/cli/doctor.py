@@ -86,7 +86,7 @@ def attempt(layer: str, enabled: tuple[str, ...]) -> tuple[Response, float]:
 @click.command()
 @click.pass_obj
 def doctor(homework: Homework) -> None:
-    """Test which sandbox layers work on this machine, and whether grading does.
+    """Test which sandbox layers work on this machine, and whether it can grade.
 
     For administrators of a machine that grades.
     """

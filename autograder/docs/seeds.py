@@ -80,7 +80,7 @@ def rows(path: Path = DATA) -> dict[str, Row]:
     text = path.read_text(encoding="utf-8")
     found = {str(row_id): Row.model_validate(row) for row_id, row in yaml.safe_load(text).items()}
     if len(found) != sum(line[:1] not in ("", " ", "#") for line in text.splitlines()):
-        raise ValueError(f"{path}: an id is there twice")
+        raise ValueError(f"{path}: an id appears twice")
     return found
 
 

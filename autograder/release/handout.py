@@ -32,7 +32,7 @@ files = sorted({*glob.glob("*.py"), *glob.glob("*.ipynb"), *glob.glob("guesses.j
 with zipfile.ZipFile("NAME", "w", zipfile.ZIP_DEFLATED) as archive:
     for file in files:
         archive.write(file)
-print("NAME has", ", ".join(files))"""
+print("NAME has:", *files, sep="\\n    ")"""
 WHEN = {
     "visible": "immediately",
     "after_due_date": "after the due date",

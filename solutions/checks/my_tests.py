@@ -38,7 +38,7 @@ def changed(change: Callable[[Any], Any]) -> Callable[[Function], Function]:
 
 
 def rounded(value: Any) -> Any:
-    """Return the same value with other rounding and another memory layout."""
+    """Return the same value with different rounding and a different memory layout."""
     if isinstance(value, np.ndarray):
         return np.asfortranarray(value + value * value.dtype.type(1e-15) if value.dtype.kind == "f" else value)
     return value * (1 + 1e-15) if isinstance(value, float) else value

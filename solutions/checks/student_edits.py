@@ -103,7 +103,7 @@ def _is_fixed(text: Text, edit: Edit, names: dict[str, Any], file: str, calls: S
 
 
 def _appends_to_itself(node: ast.AST) -> bool:
-    """Whether code makes a list contain itself. NumPy would search it without end, where no time limit can stop it."""
+    """Return True for code that makes a list contain itself: NumPy hangs on it, and no time limit can stop it."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert"), args=[*_, ast.Name(id=last)]

@@ -90,12 +90,12 @@ def initial_parameters(
 
 
 def linear(x: Array, w: Array, b: Array | float = 0.0) -> Array:
-    """The same affine map for every position."""
+    """Return the same affine map for every position."""
     return x @ w + b
 
 
 def projections(w: Params) -> Array:
-    """The matrices of queries, keys and values, concatenated as in GPT-2: one product instead of three."""
+    """Return the matrices of queries, keys and values, concatenated as in GPT-2: one product instead of three."""
     return np.concatenate([w["w_q"], w["w_k"], w["w_v"]], axis=1)
 
 
@@ -111,7 +111,7 @@ def attention(
 
 
 def feed_forward(x: Array, w: Params) -> tuple[Array, tuple[Any, ...]]:
-    """The feed-forward network, in two halves: the result, and what its backward pass needs.
+    """Return the feed-forward network, in two halves: the result, and what its backward pass needs.
 
     With the identity as its second matrix, your feed_forward returns the hidden layer.
     """
@@ -126,13 +126,13 @@ def sublayer(
     x: Array, ln: Params, f: Callable[..., Any], design: Design
 ) -> tuple[Array, tuple[Any, ...]]:
     """Pre-norm: x + f(LN(x)). Post-norm: LN(x + f(x)). Without norms: x + f(x). Without residuals, x is not added."""
-    y, kept = f(
+    y, cache = f(
         layernorm.layer_norm(x, ln["gamma"], ln["beta"]) if design.norm == "pre" else x
     )
     total = x + y if design.residuals else y
     if design.norm == "post":
-        return layernorm.layer_norm(total, ln["gamma"], ln["beta"]), (total, kept)
-    return total, (x, kept)
+        return layernorm.layer_norm(total, ln["gamma"], ln["beta"]), (total, cache)
+    return total, (x, cache)
 
 
 def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
@@ -144,7 +144,7 @@ def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
     if design.positions:
         x = x + decoder.positional_encoding(t, design.width).astype(x.dtype)
     mask = causal_mask.causal_mask(t) if design.mask else None
-    kept = []
+    cache = []
     for block in params["blocks"]:
         x, first = sublayer(
             x,
@@ -155,8 +155,8 @@ def forward(params: Params, inputs: Array, design: Design) -> tuple[Array, Any]:
         x, second = sublayer(
             x, block["ln_2"], lambda x, b=block: feed_forward(x, b["ffn"]), design
         )
-        kept.append((first, second))
-    return linear(x, params["w_out"], params["b_out"]), (x, kept)
+        cache.append((first, second))
+    return linear(x, params["w_out"], params["b_out"]), (x, cache)
 
 
 # The backward pass: each function gets the gradient with respect to a result, and returns those with respect to
@@ -180,9 +180,9 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[float, Array]:
 
 
 def feed_forward_backward(
-    grad: Array, w: Params, kept: tuple[Any, ...]
+    grad: Array, w: Params, cache: tuple[Any, ...]
 ) -> tuple[Array, Params]:
-    x, hidden = kept
+    x, hidden = cache
     # relu passes on the gradient where its input was positive
     grad_hidden = (grad @ w["w_2"].T) * (hidden > 0)
     grads = {
@@ -195,9 +195,9 @@ def feed_forward_backward(
 
 
 def attention_backward(
-    grad: Array, w: Params, kept: tuple[Any, ...]
+    grad: Array, w: Params, cache: tuple[Any, ...]
 ) -> tuple[Array, Params]:
-    x, q, k, v, weights, merged = kept
+    x, q, k, v, weights, merged = cache
     grads = {"w_o": weight_gradient(merged, grad)}
     grad_heads = scaled_attention.split_heads(grad @ w["w_o"].T, q.shape[-3])
     grad_v = weights.swapaxes(-1, -2) @ grad_heads
@@ -217,10 +217,10 @@ def sublayer_backward(
     ln: Params,
     f_backward: Callable[..., Any],
     w: Params,
-    kept: tuple[Any, ...],
+    cache: tuple[Any, ...],
     design: Design,
 ) -> tuple[Array, Params, Params]:
-    x, inner = kept
+    x, inner = cache
     grad_gamma = grad_beta = np.zeros_like(ln["gamma"])  # unless there is a norm
     if design.norm == "post":
         grad, grad_gamma, grad_beta = layernorm.layer_norm_backward(
@@ -238,14 +238,14 @@ def sublayer_backward(
 def loss_and_gradient(
     params: Params, inputs: Array, targets: Array, design: Design
 ) -> tuple[float, Params]:
-    """The loss of a batch, and its gradient in the form of params."""
-    logits, (x, kept) = forward(params, inputs, design)
+    """Return the loss of a batch, and its gradient in the form of params."""
+    logits, (x, cache) = forward(params, inputs, design)
     loss, grad_logits = cross_entropy(logits, targets)
     grads = {"w_out": weight_gradient(x, grad_logits), "blocks": []}
     grads["b_out"] = grad_logits.sum(axis=(0, 1))
     grad = grad_logits @ params["w_out"].T
     for block, (first, second) in zip(
-        reversed(params["blocks"]), reversed(kept), strict=True
+        reversed(params["blocks"]), reversed(cache), strict=True
     ):
         grad, ffn, ln_2 = sublayer_backward(
             grad, block["ln_2"], feed_forward_backward, block["ffn"], second, design
@@ -268,32 +268,32 @@ def loss_and_gradient(
 def flattened(tree: Any, path: str = "") -> Iterator[tuple[str, Array]]:
     """Every array of parameters or gradients with its path, such as blocks/0/ln_1/gamma, in a fixed order."""
     if isinstance(tree, dict | list):
-        for key, part in (
+        for key, subtree in (
             sorted(tree.items()) if isinstance(tree, dict) else enumerate(tree)
         ):
-            yield from flattened(part, f"{path}/{key}" if path else str(key))
+            yield from flattened(subtree, f"{path}/{key}" if path else str(key))
     else:
         yield path, tree
 
 
 def leaves(tree: Any) -> list[Array]:
-    """The arrays alone."""
+    """Return the arrays alone."""
     return [array for _, array in flattened(tree)]
 
 
 def in_precision(tree: Any, dtype: Any) -> Any:
     """Copy the parameters to new arrays with this dtype."""
     if isinstance(tree, dict):
-        return {key: in_precision(part, dtype) for key, part in tree.items()}
+        return {key: in_precision(subtree, dtype) for key, subtree in tree.items()}
     return (
-        [in_precision(part, dtype) for part in tree]
+        [in_precision(subtree, dtype) for subtree in tree]
         if isinstance(tree, list)
         else tree.astype(dtype)
     )
 
 
 def copied(params: Params) -> Params:
-    """The same parameters in new arrays."""
+    """Return the same parameters in new arrays."""
     same: Params = in_precision(params, params["w_out"].dtype)
     return same
 
@@ -326,7 +326,7 @@ class AdamW:
 
 
 def learning_rate(step: int, steps: int, highest: float) -> float:
-    """A linear warm-up over the first 100 steps (or a tenth), then half a cosine down to 0."""
+    """Return a linear warm-up over the first 100 steps (or a tenth), then half a cosine down to 0."""
     warm_up = max(1, min(100, steps // 10))
     return (
         highest
@@ -342,37 +342,37 @@ def learning_rate(step: int, steps: int, highest: float) -> float:
 def gradient_check(
     design: Design | None = None, entries: int = 20, seed: int = 0
 ) -> dict[str, tuple[int, float]]:
-    """For each part of a small decoder in float64: how many weights were tried, and the largest difference between the
-    gradient and finite differences of the loss."""
+    """Return, for each part of a small decoder in float64, how many weights were tried, and the largest difference
+    between the gradient and finite differences of the loss."""
     design = replace(design or Design(), width=8, heads=2, hidden=12, blocks=2)
     rng = np.random.default_rng(seed)
     params = in_precision(initial_parameters(design, 5, rng), float)
     inputs, targets = batch(["abca", "dd", "bcdab"], "\nabcd")
     _, grads = loss_and_gradient(params, inputs, targets, design)
-    found: dict[str, tuple[int, float]] = {}
+    gaps: dict[str, tuple[int, float]] = {}
     for (path, p), (_, g) in zip(flattened(params), flattened(grads), strict=True):
-        part = path.split("/")[2] if path.startswith("blocks") else path
+        name = path.split("/")[2] if path.startswith("blocks") else path
         for i in rng.choice(p.size, min(p.size, entries), replace=False):
-            place = np.unravel_index(i, p.shape)
-            gap = abs(slope(params, p, place, inputs, targets, design) - g[place])
-            tried, worst = found.get(part, (0, 0.0))
-            found[part] = tried + 1, max(worst, float(gap))
-    return found
+            index = np.unravel_index(i, p.shape)
+            gap = abs(slope(params, p, index, inputs, targets, design) - g[index])
+            tried, worst = gaps.get(name, (0, 0.0))
+            gaps[name] = tried + 1, max(worst, float(gap))
+    return gaps
 
 
 def slope(
     params: Params,
     p: Array,
-    place: Any,
+    index: Any,
     inputs: Array,
     targets: Array,
     design: Design,
     step: float = 1e-5,
 ) -> float:
     """The central difference of the loss with respect to one weight, an entry of p."""
-    kept, losses = p[place], []
+    original, losses = p[index], []
     for change in (step, -step):
-        p[place] = kept + change
+        p[index] = original + change
         losses.append(cross_entropy(forward(params, inputs, design)[0], targets)[0])
-    p[place] = kept
+    p[index] = original
     return (losses[0] - losses[1]) / (2 * step)

@@ -53,7 +53,7 @@ class Lazy:
 
 
 class Slide(NamedTuple):
-    """A slider; it takes whole numbers when the step is one. With `moves` it can play like a film."""
+    """A slider; it takes whole numbers when the step is one. With `moves`, a button plays it as an animation."""
 
     low: float
     high: float
@@ -73,13 +73,13 @@ class Player:
     def __init__(
         self,
         draw: Callable[..., Any],
-        given: tuple[Any, ...],
+        arguments: tuple[Any, ...],
         settings: Mapping[str, Any],
         guess: Guess | None = None,
         name: str = "",
         folded: str = "",
     ):
-        self.draw, self.given, self.guess, self.folded = draw, given, guess, folded
+        self.draw, self.arguments, self.guess, self.folded = draw, arguments, guess, folded
         self.name = name or draw.__name__
         self.start = {name: _start(setting) for name, setting in settings.items()}
         found = {name: _control(name, setting) for name, setting in settings.items()} if ipywidgets else {}
@@ -117,7 +117,7 @@ class Player:
             self.now = {**self.start, **{name: control.value for name, control in self.controls.items()}}
             Lazy.called.clear()
             reference_values.reload()
-            self.result = attempt(self.draw, *self.given, **self.now)
+            self.result = attempt(self.draw, *self.arguments, **self.now)
             failed = missing(self.result)
             unwritten = failed and self.result.unwritten
             self.doubt = "" if unwritten else reference_values.doubt(Lazy.called, drawn=not failed)
@@ -154,7 +154,7 @@ class Player:
         gc.freeze()
 
     def comment(self) -> Said:
-        """The text below: whether the numbers are correct, and what to look for."""
+        """Return the text below: whether the numbers are correct, and what to look for."""
         return Said(self.doubt + (self.guess.reason() if self.guess is not None else ""))
 
     def shown(self) -> Any:
@@ -179,7 +179,7 @@ class Player:
         return self.result if hasattr(self.result, "_repr_html_") else ipython.Pretty(self.result)
 
     def image(self, figure: Figure) -> bytes:
-        """A figure as the bytes of an image, with its axes in the same position as in the previous one.
+        """Return a figure as the bytes of an image, with its axes in the same position as in the previous one.
 
         Finding places for axes takes longer than drawing them, and a picture under a slider should keep still.
         """
@@ -231,7 +231,7 @@ class Missing:
         return f"<details><summary>{html.escape(self.folded)}</summary>{text}</details>" if self.folded else text
 
     def ready_made(self) -> str:
-        """The gallery entry with this name, as HTML."""
+        """Return the gallery entry with this name, as HTML."""
         picture, table = GALLERY / f"{self.name}.png", GALLERY / f"{self.name}.html"
         if picture.is_file():
             data = base64.b64encode(picture.read_bytes()).decode("ascii")
@@ -241,18 +241,18 @@ class Missing:
 
 def show(
     draw: Callable[..., Any],
-    *given: Any,
+    *arguments: Any,
     guess: Guess | None = None,
     like: str = "",
     folded: str = "",
     **settings: Any,
 ) -> Player:
-    """Show the picture or table that draw(*given, **settings) returns in the notebook.
+    """Show the picture or table that draw(*arguments, **settings) returns in the notebook.
 
     `like` names the gallery entry if the same function draws several; a table may be folded below a
     heading.
     """
-    player = Player(lambda: draw(*given, **settings), (), {}, guess, like or draw.__name__, folded)
+    player = Player(lambda: draw(*arguments, **settings), (), {}, guess, like or draw.__name__, folded)
     player.put()
     return player
 
@@ -265,9 +265,11 @@ def source(file: str, name: str) -> Any:
     return ipython.Code(code, language="python") if ipython is not None else code
 
 
-def play(draw: Callable[..., Any], *given: Any, guess: Guess | None = None, like: str = "", **settings: Any) -> Player:
+def play(
+    draw: Callable[..., Any], *arguments: Any, guess: Guess | None = None, like: str = "", **settings: Any
+) -> Player:
     """Like show(), with controls: a Slide becomes a slider, True or False a checkbox, a list a choice, a text a text field."""
-    player = Player(draw, given, settings, guess, like)
+    player = Player(draw, arguments, settings, guess, like)
     player.put()
     return player
 
@@ -284,8 +286,8 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
-    """The result of draw, or an Absent line that explains why there is none."""
+def attempt(draw: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
+    """Return the result of draw, or an Absent line that explains why there is none."""
     yours = "|".join(path.stem for path in HOME.glob("*.py"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # warnings about numbers that are already known to be wrong
@@ -293,7 +295,7 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
             "default", category=RuntimeWarning, module=f"({yours})$"
         )  # warnings from the student's modules are shown
         try:
-            return draw(*given, **settings)
+            return draw(*arguments, **settings)
         except NotImplementedError as error:
             line = Absent(str(error) or "A function is not written yet")
             line.unwritten = True
@@ -305,7 +307,7 @@ def attempt(draw: Callable[..., Any], *given: Any, **settings: Any) -> Any:
 
 
 def missing(result: Any) -> bool:
-    """True if this is the line from attempt()."""
+    """Return True if this is the line from attempt()."""
     return isinstance(result, Absent)
 
 
@@ -322,7 +324,7 @@ def reason(error: BaseException) -> str:
 
 
 def png(figure: Figure, dpi: int = 120) -> bytes:
-    """A figure as the bytes of an image. (savefig would draw it twice, and moving a slider would take twice as long.)"""
+    """Return a figure as the bytes of an image. (savefig would draw it twice, and moving a slider would take twice as long.)"""
     figure.set_dpi(dpi)
     canvas = FigureCanvasAgg(figure)
     with warnings.catch_warnings():
@@ -340,7 +342,7 @@ def _start(setting: Any) -> Any:
 
 
 def _moved(now: Any, start: Any) -> bool:
-    """True if a control no longer has its initial value; a browser may round the value of a slider."""
+    """Return True if a control no longer has its initial value; a browser may round the value of a slider."""
     return abs(now - start) > 1e-9 if isinstance(now, float) else now != start
 
 
@@ -363,7 +365,7 @@ def _control(name: str, setting: Any) -> Any:
 
 
 def _film(slider: Any) -> Any:
-    """A button that moves a slider from start to end, one step per second."""
+    """Return a button that moves a slider from start to end, one step per second."""
     film = ipywidgets.Play(min=slider.min, max=slider.max, step=slider.step, value=slider.value, interval=1000)
     ipywidgets.link((film, "value"), (slider, "value"))
     return film

@@ -32,7 +32,7 @@ class Corpus(NamedTuple):
 
 
 def census() -> Corpus:
-    """The names in tour/names.txt, with the same held-out names as elsewhere in the notebook."""
+    """Return the names in tour/names.txt, with the same held-out names as elsewhere in the notebook."""
     training, held_out = names.census()
     return Corpus("\n" + names.ALPHABET[1:], [*training], [*held_out], "The names of the 1990 census: a to z.")
 
@@ -96,7 +96,7 @@ def batch(entries: Sequence[str], alphabet: str) -> tuple[np.ndarray, np.ndarray
 
 
 def baselines(corpus: Corpus) -> dict[str, float]:
-    """The loss on the held-out entries of three models that only count, nats per character."""
+    """Return the loss on the held-out entries of three models that only count, nats per character."""
     size = len(corpus.alphabet)
     pairs = np.ones((size, size))
     for entry in corpus.training:

@@ -27,7 +27,7 @@ def refused(call: Callable[[], Any]) -> str:
 
 
 def rnn(x: np.ndarray) -> np.ndarray:
-    """A recurrent network: each position passes only the state to the next."""
+    """Return a recurrent network: each position passes only the state to the next."""
     w_in, w_state = _weights(2, x.shape[1])
     state, states = np.zeros(x.shape[1]), []
     for token in x:
@@ -37,7 +37,7 @@ def rnn(x: np.ndarray) -> np.ndarray:
 
 
 def lstm(x: np.ndarray) -> np.ndarray:
-    """A recurrent network with gates, which control what a second state keeps, adds and outputs."""
+    """Return a recurrent network with gates, which control what a second state keeps, adds and outputs."""
     weights = _weights(8, x.shape[1])
     state, memory, states = np.zeros(x.shape[1]), np.zeros(x.shape[1]), []
     for token in x:
@@ -49,7 +49,7 @@ def lstm(x: np.ndarray) -> np.ndarray:
 
 
 def convolution(x: np.ndarray, offsets: Sequence[int]) -> np.ndarray:
-    """A convolution: position p reads p + offset for each offset, and zeros beyond the ends."""
+    """Return a convolution: position p reads p + offset for each offset, and zeros beyond the ends."""
     result = np.zeros(x.shape)
     for offset, w in zip(offsets, _weights(len(offsets), x.shape[1]), strict=True):
         for p in range(max(0, -offset), min(len(x), len(x) - offset)):
@@ -75,7 +75,7 @@ def block(d: int, rng: np.random.Generator, gain: float = 1.0) -> dict[str, dict
 
 
 def lookup_table(probabilities: np.ndarray) -> dict[str, Any]:
-    """A decoder without blocks that looks up the last token: row i has the probabilities of what follows token i.
+    """Return a decoder without blocks that looks up the last token: row i has the probabilities of what follows token i.
 
     The embedding has such a large norm that the positions added to it hardly matter.
     """
@@ -138,13 +138,13 @@ def _layer(kind: str, params: Any, norm: Any, modules: Any) -> tuple[Callable[..
 
 @functools.cache
 def random_walk(n_layers: int, gain: float, seed: int, d: int) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
-    """A random input and random networks, the same for every kind."""
+    """Return a random input and random networks, the same for every kind."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=d), [network(d, rng, gain) for _ in range(n_layers)]
 
 
 def size(x: np.ndarray) -> Any:
-    """The root mean square over the last axis, even if the squares would be rounded to 0."""
+    """Return the root mean square over the last axis, even if the squares would be rounded to 0."""
     largest = np.abs(x).max(axis=-1, keepdims=True)
     largest = np.where(largest > 0, largest, 1.0)
     return largest[..., 0] * np.sqrt(np.mean(np.square(x / largest), axis=-1))

@@ -40,16 +40,16 @@ RUNGS = (
 
 @functools.cache
 def weights(module: str) -> dict[str, Any]:
-    """The parameters of the model of a module, in float64."""
+    """Return the parameters of the model of a module, in float64."""
     params: dict[str, Any] = {}
     with np.load(WEIGHTS) as arrays:
         for path, array in arrays.items():
             name, *parents, last = path.split("/")
             if name == module:
-                part = params
+                subtree = params
                 for key in parents:
-                    part = part.setdefault(key, {})
-                part[last] = array.astype(float)
+                    subtree = subtree.setdefault(key, {})
+                subtree[last] = array.astype(float)
     if "blocks" in params:
         params["blocks"] = [params["blocks"][number] for number in sorted(params["blocks"])]
     return params
@@ -106,17 +106,17 @@ def sample(module: str, n: int) -> list[str]:
 
 
 def nats(module: str, name: str) -> float:
-    """The loss per character of a name under the model of a module, from the letters before each."""
+    """Return the loss per character of a name under the model of a module, from the letters before each."""
     tokens = names.tokens(name)
     rows = [logits(module, tokens[:t])[-1] for t in range(1, len(tokens))]
     return float(np.mean([np.logaddexp.reduce(row) - row[token] for row, token in zip(rows, tokens[1:], strict=True)]))
 
 
 def climbed() -> list[Rung]:
-    """The models whose functions are all written and right, up to the first that lacks one."""
+    """Return the models whose functions are all written and right, up to the first that lacks one."""
     for reached, rung in enumerate(RUNGS):
         if not all(
-            reference_values.right(rung.module, function, reference_values.state(), unwritten=False)
+            reference_values.agrees(rung.module, function, reference_values.state(), unwritten=False)
             for function in rung.functions
         ):
             return [*RUNGS[:reached]]

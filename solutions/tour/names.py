@@ -22,7 +22,7 @@ LONGEST = 16
 NO_NORMS, NO_ATTENTION, NO_SCALE, NO_FUTURE, NO_SUMS, NO_MLP, NO_ORDER = (
     "no norms",
     "no attention",
-    "no 1/sqrt(d_k)",
+    "no 1/√d_k",
     "no mask",
     "no residuals",
     "no MLPs",
@@ -50,39 +50,39 @@ class Modules(NamedTuple):
 
 @functools.cache
 def model(norm: str = "pre") -> dict[str, Any]:
-    """The parameters of the decoder trained with this norm, "pre" or "post", in float64."""
+    """Return the parameters of the decoder trained with this norm, "pre" or "post", in float64."""
     params: dict[str, Any] = {"blocks": [{} for _ in range(3)]}
     with np.load(FOLDER / "names.npz") as arrays:
         for path, array in arrays.items():
-            kind, *way, last = path.split("/")
+            kind, *parents, last = path.split("/")
             if kind == norm:
-                part: Any = params
-                for key in way:
-                    part = part[int(key)] if key.isdigit() else part.setdefault(key, {})
-                part[last] = array.astype(float)
+                subtree: Any = params
+                for key in parents:
+                    subtree = subtree[int(key)] if key.isdigit() else subtree.setdefault(key, {})
+                subtree[last] = array.astype(float)
     return params
 
 
 @functools.cache
 def census() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names that the models were trained on, and those that were held out."""
+    """Return the names that the models were trained on, and those that were held out."""
     _, trained, apart = (FOLDER / "names.txt").read_text(encoding="utf-8").strip().split("\n\n")
     return tuple(trained.partition(": ")[2].split()), tuple(apart.partition(": ")[2].split())
 
 
 def letters(name: str) -> str:
-    """A name in the alphabet of the model: accents are removed (Zoë becomes zoe), other characters are dropped."""
+    """Return a name in the alphabet of the model: accents are removed (Zoë becomes zoe), other characters are dropped."""
     apart = unicodedata.normalize("NFKD", name.lower())
     return "".join(letter for letter in apart if letter in ALPHABET[1:])[: LONGEST - 2]
 
 
 def tokens(name: str, ended: bool = True) -> np.ndarray:
-    """The letters of a name as tokens, after a full stop and, if the name is complete, before one."""
+    """Return the letters of a name as tokens, after a full stop and, if the name is complete, before one."""
     return np.array([0, *map(ALPHABET.index, letters(name)), *([0] if ended else [])])
 
 
 def lost(name: str) -> str:
-    """A remark on the characters of a name that are not in the alphabet; "" if all are."""
+    """Return a remark on the characters of a name that are not in the alphabet; "" if all are."""
     has = letters(name)
     return (
         ""
@@ -102,10 +102,11 @@ def sample(
     temperature: float = 1.0,
     change: str = NOTHING,
     params: dict[str, Any] | None = None,
+    top_k: int = 0,
 ) -> str:
     """Write a name one character at a time, sampled from the softmax of logits / temperature; greedily if the temperature is 0.
 
-    With `params`, the decoder uses these parameters.
+    With `params`, the decoder uses these parameters. With `top_k`, only the likeliest characters can be chosen.
     """
     written = np.array([0])
     while len(written) < LONGEST:
@@ -117,6 +118,7 @@ def sample(
             token = int(np.argmax(scores))
         else:
             chances = modules.scaled_attention.softmax(scores / temperature)
+            chances = np.where(chances < np.sort(chances)[-top_k], 0, chances) if top_k else chances
             token = int(rng.choice(len(chances), p=chances / chances.sum()))
         written = np.append(written, token)
         if token == 0:
@@ -125,13 +127,13 @@ def sample(
 
 
 def nats(modules: Modules, name: str) -> float:
-    """The negative log-probability per character of a name, including its full stop, from your sequence_log_prob."""
+    """Return the negative log-probability per character of a name, including its full stop, from your sequence_log_prob."""
     written = tokens(name)
     return -modules.decoder.sequence_log_prob(written, model(), HEADS) / (len(written) - 1)
 
 
 def costs(modules: Modules, change: str = NOTHING, state: Any = None) -> np.ndarray:
-    """The loss per character of each held-out name, with one part removed.
+    """Return the loss per character of each held-out name, with one part removed.
 
     Cached for each state of your code (see reference_values.state), because 516 names are too slow for a slider.
     """
@@ -145,7 +147,7 @@ def _costs(modules: Modules, change: str, _state: Any) -> np.ndarray:
 
 
 def by_counting() -> dict[str, float]:
-    """The loss of the same names under three models that only count the training names; each count begins at 1."""
+    """Return the loss of the same names under three models that only count the training names; each count begins at 1."""
     trained, apart = census()
     pairs = np.ones((len(ALPHABET), len(ALPHABET)))
     for name in trained:
@@ -164,7 +166,7 @@ def by_counting() -> dict[str, float]:
 
 
 def changed_nats(modules: Modules, name: str, change: str) -> float:
-    """The loss per character with one part of the decoder removed."""
+    """Return the loss per character with one part of the decoder removed."""
     written = tokens(name)
     chances = modules.scaled_attention.softmax(logits(modules, written[:-1], change))
     with np.errstate(divide="ignore"):
@@ -210,7 +212,7 @@ def _replacement(modules: Modules, change: str) -> tuple[Any, Any]:
 
 
 def _parts(block: Any, x: Any, params: Any, *more: Any, **named: Any) -> tuple[Any, Any]:
-    """The output of attention, and the output of the MLP on that, without the additions.
+    """Return the output of attention, and the output of the MLP on that, without the additions.
 
     A block whose MLP has zeros as its last weights adds only its attention, and vice versa, so both can be
     computed with your pre_norm_block, however it is written.
@@ -220,7 +222,7 @@ def _parts(block: Any, x: Any, params: Any, *more: Any, **named: Any) -> tuple[A
 
 
 def _with(block: Any, part: str, **factors: float) -> Any:
-    """The parameters of a block with some arrays of a part multiplied."""
+    """Return the parameters of a block with some arrays of a part multiplied."""
     return block | {part: block[part] | {name: factor * block[part][name] for name, factor in factors.items()}}
 
 
@@ -254,12 +256,12 @@ class Trace(NamedTuple):
         return np.cumsum([vectors for _, vectors in self.added], axis=0)
 
     def read_out(self, modules: Modules) -> np.ndarray:
-        """The probabilities of the next character, had the stream ended after each part: (parts, t, 27)."""
+        """Return the probabilities of the next character, had the stream ended after each part: (parts, t, 27)."""
         return np.asarray(modules.scaled_attention.softmax(self.stream @ model()["w_out"] + model()["b_out"]))
 
 
 def trace(modules: Modules, written: np.ndarray) -> Trace:
-    """The weights of all heads, and the residual stream, from your functions on the model of names."""
+    """Return the weights of all heads, and the residual stream, from your functions on the model of names."""
     params, stack = model(), modules.transformer_block.transformer_stack
     embedded = modules.decoder.embed(written, params["embedding"])
     places = modules.decoder.positional_encoding(*embedded.shape)
@@ -282,6 +284,6 @@ def trace(modules: Modules, written: np.ndarray) -> Trace:
 
 
 def _weights(modules: Modules, normed: Any, matrices: Any, mask: Any) -> Any:
-    """The attention weights of all heads."""
+    """Return the attention weights of all heads."""
     asked, offered = (modules.scaled_attention.split_heads(normed @ matrices[name], HEADS) for name in ("w_q", "w_k"))
     return modules.scaled_attention.scaled_dot_product_attention(asked, offered, offered, mask=mask)[1]

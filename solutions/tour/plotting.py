@@ -11,6 +11,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from tour.tables import short
+
 # For colour-blind readers (after Okabe and Ito, darkened for contrast with white and the pale background),
 # and always with a label or a line style as well. Blue is what the homework does, red is what goes wrong.
 BLUE, RED, GREEN, PURPLE, GREY, PALE = "#0072B2", "#C2500A", "#00795A", "#8F4B93", "#5F5F5F", "#EDEDED"
@@ -20,7 +22,7 @@ MINUS_TO_PLUS, ZERO_TO_ONE = colormaps["PuOr_r"], colormaps["Blues"]
 
 
 def canvas(width: float, height: float, columns: int, title: str, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with a title and a row of axes."""
+    """Return a figure with a title and a row of axes."""
     figure = Figure(figsize=(width, height), layout=LAYOUT)
     figure.suptitle(title, fontsize=11, x=0.01, ha="left")
     axes = list(figure.subplots(1, columns, squeeze=False, **options).ravel())
@@ -34,7 +36,7 @@ def label(axes: Axes, title: str, across: str = "", up: str = "") -> None:
     axes.minorticks_off()  # minor ticks of a logarithmic axis take longer to draw than everything else
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
-            axis.set_major_formatter("{x:g}")  # powers as formulas take a third of the drawing time
+            axis.set_major_formatter(lambda value, _: short(value))  # formulas take a third of the drawing time
     axes.set_title(title, fontsize=9.5, y=1.0)  # a fixed height: computing one would measure all ticks again
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)
@@ -45,7 +47,7 @@ def legend(axes: Axes, **options: Any) -> None:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """The relative luminance of a colour, from 0 to 1, as defined for the contrast of web pages."""
+    """Return the relative luminance of a colour, from 0 to 1, as defined for the contrast of web pages."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return float(np.dot((0.2126, 0.7152, 0.0722), linear))
 
@@ -64,7 +66,7 @@ def heat(
     largest: bool = False,
     **names: Any,
 ) -> None:
-    """A coloured table of numbers, from 0 to 1, or from -limit to limit if a limit is given; minus infinity is pale.
+    """Draw a coloured table of numbers, from 0 to 1, or from -limit to limit if a limit is given; minus infinity is pale.
 
     With `largest`, the largest number of each row has a frame.
     """
@@ -84,7 +86,7 @@ def heat(
 
 
 def grid(axes: Axes, allowed: np.ndarray, title: str, future: str = BLUE, **names: Any) -> None:
-    """A table of booleans: True is coloured and has a dot; entries above the diagonal may have their own colour."""
+    """Draw a table of booleans: True is coloured and has a dot; entries above the diagonal may have their own colour."""
     axes.imshow(np.zeros(allowed.shape), cmap=ListedColormap([PALE]), aspect="auto")
     for i, j in np.argwhere(allowed):
         axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, color=future if j > i else BLUE))
@@ -110,7 +112,7 @@ def ticks(
 
 
 def outline(axes: Axes, i: float, j: float, rows: int = 1, columns: int = 1, colour: str = "black") -> None:
-    """A frame around cells of a table, with a white edge so that it stands out on every colour."""
+    """Draw a frame around cells of a table, with a white edge so that it stands out on every colour."""
     for width, edge in ((4.5, "white"), (2.2, colour)):
         box = Rectangle((j - 0.45, i - 0.45), columns - 0.1, rows - 0.1, fill=False, linewidth=width, edgecolor=edge)
         box.set_zorder(5)
@@ -126,7 +128,7 @@ def bars(axes: Axes, heights: Sequence[float], form: str = ".2f", **options: Any
 
 
 def token(axes: Axes, values: np.ndarray, colour: str, title: str) -> None:
-    """The features of a token as bars; its mean is a line, one standard deviation on either side is shaded."""
+    """Draw the features of a token as bars; its mean is a line, one standard deviation on either side is shaded."""
     mean, std = np.mean(values), np.std(values)
     axes.axhspan(mean - std, mean + std, color=PALE)
     bars(axes, values, ".1f", color=colour)
@@ -136,7 +138,7 @@ def token(axes: Axes, values: np.ndarray, colour: str, title: str) -> None:
 
 
 def blank(width: float, height: float, title: str) -> tuple[Figure, Axes]:
-    """A sheet to draw on, in inches from its lower left corner."""
+    """Return a sheet to draw on, in inches from its lower left corner."""
     figure, [axes] = canvas(width, height, 1, title)
     axes.set_xlim(0, width)
     axes.set_ylim(0, height)
@@ -145,7 +147,7 @@ def blank(width: float, height: float, title: str) -> tuple[Figure, Axes]:
 
 
 def box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 1.2, height: float = 0.42) -> None:
-    """A coloured box around a text, its centre at (x, y)."""
+    """Draw a coloured box around a text, its centre at (x, y)."""
     corner = (x - width / 2, y - height / 2)
     axes.add_patch(
         FancyBboxPatch(corner, width, height, boxstyle="round,pad=0,rounding_size=0.08", color=colour, zorder=3)
@@ -156,7 +158,7 @@ def box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 1
 def arrow(
     axes: Axes, points: Sequence[tuple[float, float]], text: str = "", side: float = 0.08, **options: Any
 ) -> None:
-    """A line through points with a head at its end, and a text beside its middle."""
+    """Draw a line through points with a head at its end, and a text beside its middle."""
     options = {"color": "black", "linewidth": 1.3, **options}
     for (x0, y0), (x1, y1) in itertools.pairwise(points[:-1]):
         axes.plot([x0, x1], [y0, y1], solid_capstyle="round", **options)

@@ -18,7 +18,7 @@ from typing import Any
 
 
 def optional(module: str) -> Any:
-    """A module, or None if it is not installed."""
+    """Return a module, or None if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -46,19 +46,19 @@ class Said:
 
 
 @functools.cache
-def kept() -> dict[str, dict[str, Any]]:
-    """The first guesses, by question: {"guess": one of its choices, "right": whether it is correct}."""
+def first_guesses() -> dict[str, dict[str, Any]]:
+    """Return the first guesses, by question: {"guess": one of its choices, "right": whether it is correct}."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):  # a damaged file
-        found = json.loads(FILE.read_text(encoding="utf-8"))
-        return {str(question): dict(entry) for question, entry in found.items()}
+        saved = json.loads(FILE.read_text(encoding="utf-8"))
+        return {str(question): dict(entry) for question, entry in saved.items()}
     return {}
 
 
 def keep(question: str, guess: str, right: bool) -> None:
     """Remember a guess, also for the next kernel if the folder is writable."""
-    kept()[question] = {"guess": guess, "right": right}
+    first_guesses()[question] = {"guess": guess, "right": right}
     with contextlib.suppress(OSError):
-        FILE.write_text(json.dumps(kept(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        FILE.write_text(json.dumps(first_guesses(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def show_all() -> None:
@@ -103,7 +103,7 @@ class Guess:
     @property
     def choice(self) -> str:
         """The first choice; "" if there is none yet."""
-        guess = kept().get(self.question, {}).get("guess")
+        guess = first_guesses().get(self.question, {}).get("guess")
         return guess if guess in self.choices else ""
 
     @property
@@ -138,7 +138,7 @@ class Guess:
             self.waiting.pop()()
 
     def verdict(self) -> Said:
-        """The choices, with the right one and the student's own marked; empty before the answer."""
+        """Return the choices, with the right one and the student's own marked; empty before the answer."""
         if not self.answered:
             return Said("")
         marks = {

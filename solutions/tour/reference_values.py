@@ -91,35 +91,35 @@ CALLS: dict[Name, Callable[[Callable[..., Any]], Any]] = {
 
 
 def results(module: str, function: str) -> np.ndarray:
-    """The results of a function for its calls, as one flat array."""
-    found = CALLS[module, function](getattr(importlib.import_module(module), function))
-    return np.concatenate([np.ravel(np.asarray(part, dtype=float)) for part in found])
+    """Return the results of a function for its calls, as one flat array."""
+    values = CALLS[module, function](getattr(importlib.import_module(module), function))
+    return np.concatenate([np.ravel(np.asarray(value, dtype=float)) for value in values])
 
 
 def doubt(called: Iterable[Name], drawn: bool = True) -> str:
-    """A line for a result, or a failure, of functions that are wrong; "" if all are right or their file cannot be imported."""
-    found = wrong(name for name in called if name[0] in sys.modules)
-    if not found:
+    """Return a line for a result, or a failure, of wrong functions; "" if all are right or their file cannot be imported."""
+    faulty = disagreeing(name for name in called if name[0] in sys.modules)
+    if not faulty:
         return ""
-    *others, last = map(_code, found)
-    functions = f"{', '.join(others)} and {last} disagree" if others else f"{last} disagrees"
-    first = wrong([*found, *_used_by(found)])[0]
-    made = f", and this picture was made with {'them' if others else 'it'}" if drawn else ""
+    *rest, last = map(_code, faulty)
+    functions = f"{', '.join(rest)} and {last} disagree" if rest else f"{last} disagrees"
+    first = disagreeing([*faulty, *_used_by(faulty)])[0]
+    cause = f", and this picture was made with {'them' if rest else 'it'}" if drawn else ""
     return (
-        f"<p><b>Not right yet:</b> your {functions} with the formulas{made}. "
+        f"<p><b>Not right yet:</b> your {functions} with the formulas{cause}. "
         f"Fix {_code(first)} first; run the {first[0]}.py checks for details.</p>"
     )
 
 
-def wrong(functions: Iterable[Name]) -> list[Name]:
-    """Those of these functions that are written but disagree with the solutions."""
+def disagreeing(functions: Iterable[Name]) -> list[Name]:
+    """Return those of the functions that are written but disagree with the solutions."""
     asked, now = set(functions), state()
-    return [name for name in CALLS if name in asked and not right(*name, now)]
+    return [name for name in CALLS if name in asked and not agrees(*name, now)]
 
 
 @functools.lru_cache(maxsize=256)
-def right(module: str, function: str, _state: Any = None, unwritten: bool = True) -> bool:
-    """True if a function agrees with the solution; `unwritten` if it is not written yet."""
+def agrees(module: str, function: str, _state: Any = None, unwritten: bool = True) -> bool:
+    """Return whether a function agrees with the solution; `unwritten` if it is not written yet."""
     theirs = expected(f"{module}.{function}")
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -146,7 +146,7 @@ def reload() -> None:
 
 
 def _saved() -> list[tuple[str, int, int]]:
-    """The modules in your folder, with time and size."""
+    """Return the modules in your folder, with time and size."""
     return [(path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(HOME.glob("*.py"))]
 
 
@@ -154,7 +154,7 @@ _files = _saved()
 
 
 def state() -> tuple[Any, ...]:
-    """A cache key that changes when your code is edited and reloaded."""
+    """Return a cache key that changes when your code is edited and reloaded."""
     kinds = (int, float, str, tuple)
     parts = [
         (module.__name__, name, value.__code__ if isinstance(value, FunctionType) else repr(value))
@@ -176,33 +176,33 @@ def _is_yours(file: str | None) -> bool:
 
 
 def _used_by(functions: Sequence[Name]) -> list[Name]:
-    """The homework functions that these functions call, directly or indirectly."""
+    """Return the homework functions that these functions call, directly or indirectly."""
     waiting = [getattr(sys.modules[module], name, None) for module, name in functions if module in sys.modules]
-    seen: list[FunctionType] = []
+    visited: list[FunctionType] = []
     while waiting:
         function = waiting.pop()
-        if inspect.isfunction(function) and function not in seen and _is_yours(function.__code__.co_filename):
-            seen.append(function)
+        if inspect.isfunction(function) and function not in visited and _is_yours(function.__code__.co_filename):
+            visited.append(function)
             waiting += _named_in(function.__code__, function.__globals__)
-    return [(function.__module__, function.__name__) for function in seen]
+    return [(function.__module__, function.__name__) for function in visited]
 
 
 def _named_in(code: CodeType, meanings: dict[str, Any]) -> list[Any]:
-    """The objects that the names in a piece of code may refer to, including names such as layernorm.layer_norm."""
+    """Return the objects that the names in a piece of code may refer to, including names such as layernorm.layer_norm."""
     values = [meanings.get(name) for name in code.co_names]
     modules = [value for value in values if isinstance(value, ModuleType)]
-    found = values + [getattr(module, name, None) for module in modules for name in code.co_names]
+    objects = values + [getattr(module, name, None) for module in modules for name in code.co_names]
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
-    return found + [value for one in inner for value in _named_in(one, meanings)]
+    return objects + [value for one in inner for value in _named_in(one, meanings)]
 
 
 def expected(name: str) -> np.ndarray:
-    """The results of the solution for the calls of a function; `name` includes the module."""
-    return _kept()[name]
+    """Return the results of the solution for the calls of a function; `name` includes the module."""
+    return _stored()[name]
 
 
 @functools.cache
-def _kept() -> dict[str, np.ndarray]:
+def _stored() -> dict[str, np.ndarray]:
     with np.load(RIGHT) as arrays:
         return dict(arrays)
 

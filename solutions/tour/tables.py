@@ -9,6 +9,8 @@ import numpy as np
 from tour import reference_values
 from tour.controls import CANNOT, Lazy, attempt, missing
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 class Table:
     """Rows of text below column headings; a row with a single entry is a remark on the row above it."""
@@ -62,7 +64,7 @@ def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
     lines: list[tuple[str, ...]] = []
     for (what, printed, _, *remarks), (result, by, wrong) in zip(rows, results, strict=True):
         verdict = "" if isinstance(result, str) else wrong or _verdict(printed.split(), np.ravel(result))
-        lines.append((what, printed, _said(result), by, verdict))
+        lines.append((what, printed, _text(result), by, verdict))
         lines.extend((text,) for text in remarks if not wrong)
     heads = ("", "printed in the notes", "computed here", "by", "")
     return _nothing([result for result, *_ in results]) or Table(lines, heads)
@@ -71,7 +73,7 @@ def compare(rows: Sequence[tuple[Any, ...]]) -> Table | str:
 def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
     """Claims next to the results of your functions."""
     results = [_by(experiment) for experiment in experiments.values()]
-    lines = [(claim, _said(result), by, wrong) for claim, (result, by, wrong) in zip(experiments, results, strict=True)]
+    lines = [(claim, _text(result), by, wrong) for claim, (result, by, wrong) in zip(experiments, results, strict=True)]
     heads = ("", "measured", "by", "")
     if not any(wrong for *_, wrong in results):
         lines, heads = [line[:3] for line in lines], heads[:3]
@@ -79,11 +81,11 @@ def measure(experiments: Mapping[str, Callable[[], Any]]) -> Table | str:
 
 
 def _by(experiment: Callable[[], Any]) -> tuple[Any, str, str]:
-    """A result, which of your functions it used, and which of those are wrong."""
+    """Return a result, which of your functions it used, and which of those are wrong."""
     before = len(Lazy.called)
     result = attempt(experiment)
     functions = list(dict.fromkeys(Lazy.called[before:]))
-    wrong = [] if isinstance(result, str) and missing(result) else reference_values.wrong(functions)
+    wrong = [] if isinstance(result, str) and missing(result) else reference_values.disagreeing(functions)
     return (
         result,
         f"your {_names(functions)}" if functions else "NumPy",
@@ -96,11 +98,11 @@ def _names(functions: Sequence[tuple[str, str]]) -> str:
 
 
 def _nothing(results: Sequence[Any]) -> str:
-    """The reason for the first missing result, if none of your functions gave one."""
+    """Return the reason for the first missing result, if none of your functions gave one."""
     return results[0] if all(map(missing, results)) else ""
 
 
-def _said(result: Any) -> str:
+def _text(result: Any) -> str:
     return result.removeprefix(CANNOT) if isinstance(result, str) else numbers(result)
 
 
@@ -111,11 +113,20 @@ def _verdict(printed: list[str], yours: np.ndarray) -> str:
 
 
 def numbers(values: Any, digits: int = 4) -> str:
-    """Numbers on one line; as 2e-16 if rounding would make them look like 0."""
+    """Return numbers on one line, as 2·10⁻¹⁶ if rounding would make them look like 0."""
     return " ".join(_number(value, digits) for value in np.ravel(values))
+
+
+def short(value: float, digits: int = 3) -> str:
+    """Return a number with few digits, in pictures and tables: 0.01, 4096, 10⁻⁸ or 2.5·10⁻⁸."""
+    factor, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:g}" if abs(value) >= 1000 else f"{float(f'{value:.{digits}g}'):g}"
+    power = "10" + str(int(exponent)).translate(RAISED)
+    return power if float(factor) == 1 else f"{float(factor):g}·{power}"
 
 
 def _number(value: float, digits: int) -> str:
     if value != 0 and abs(value) < 0.5 * 10**-digits:
-        return f"{value:.0e}"
+        return short(value, 1)
     return f"{round(float(value), digits) + 0.0:.{digits}f}"

@@ -96,8 +96,8 @@ class TrainingPanel:
         reference_values.reload()
         try:
             train = importlib.import_module("train")
-            if found := train.problems():
-                raise train.TextError(train.in_one_line(found))
+            if problems := train.problems():
+                raise train.TextError(train.in_one_line(problems))
             if self.training is None or self.training.finished:
                 self.training = self.new(train)
                 self.baselines, self.lines = train.baselines(self.training.corpus), []
@@ -136,15 +136,15 @@ class TrainingPanel:
 
         The best weights are saved with every picture and at the end.
         """
-        training, shown = self.training, 0.0
+        training, drawn_at = self.training, 0.0
         try:
             while self.running and not training.finished:
                 training.advance()
                 self.progress.value = training.step
-                if time.perf_counter() > shown + REDRAWN or training.step == 10:
+                if time.perf_counter() > drawn_at + REDRAWN or training.step == 10:
                     self.show()
                     train.save(training, self.model)
-                    shown = time.perf_counter()
+                    drawn_at = time.perf_counter()
                 yield
             self.finish(train)
         except Exception as error:
@@ -168,7 +168,7 @@ class TrainingPanel:
             self.table.value = self.results_table()
 
     def results_table(self) -> str:
-        """The designs trained so far. The others are hidden, because a question asks about them."""
+        """Return the designs trained so far. The others are hidden, because a question asks about them."""
         trained = "" if self.own_text or not self.results else designs(self.results)._repr_html_()
         return trained.replace("<table>", '<table cellpadding="6">')  # JupyterLab does not style tables in widgets
 
@@ -209,9 +209,9 @@ class TrainingPanel:
             )
             kept = f" Kept from an earlier run: {' and '.join(map(str, training.kept))}." if training.kept else ""
             return f"Finished after {training.seconds:.0f} s; {written}.{kept}"
-        left = training.seconds_left
+        seconds = training.seconds_left
         return f"Step {training.step:,} of {training.steps:,}" + (
-            f", about {left:.0f} s left." if left == left else "."
+            f", about {seconds:.0f} s seconds." if seconds == seconds else "."
         )
 
     def say(self, markup: str) -> None:

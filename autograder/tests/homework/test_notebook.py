@@ -398,9 +398,9 @@ def predictions(homework: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(found, "FILE", tmp_path / "guesses.json")
     monkeypatch.setattr(found, "asked", [])
     monkeypatch.setattr(found, "everything", False)
-    found.kept.cache_clear()
+    found.first_guesses.cache_clear()
     yield found
-    found.kept.cache_clear()
+    found.first_guesses.cache_clear()
 
 
 def asked(predictions: Any, waits: bool = True) -> Any:
@@ -448,7 +448,7 @@ def test_first_guess_counts_and_survives_a_kernel_restart(predictions: Any) -> N
     guess = asked(predictions)
     guess.buttons.value = "this"
     guess.buttons.value = "that"
-    predictions.kept.cache_clear()  # as in a new kernel
+    predictions.first_guesses.cache_clear()  # as in a new kernel
     assert json.loads(predictions.FILE.read_text()) == {"Which?": {"guess": "this", "right": False}}
     again = asked(predictions)
     assert again.settled and again.buttons.value == "this" and again.buttons.disabled
@@ -508,14 +508,14 @@ def test_table_names_the_source_of_its_numbers(homework: Any) -> None:
 
 
 def test_tiny_numbers_are_not_shown_as_zero(homework: Any) -> None:
-    shown = {0.0: "0.0000", 2e-16: "2e-16", -0.00001: "-1e-05", -2.5: "-2.5000"}
+    shown = {0.0: "0.0000", 2e-16: "2·10⁻¹⁶", 1e-13: "10⁻¹³", -0.00001: "-1·10⁻⁵", -2.5: "-2.5000"}
     assert {value: homework.tables.numbers(value) for value in shown} == shown
 
 
 def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
     calls = homework.reference_values.CALLS
     assert set(calls) <= {(m, name) for m, entry in HOMEWORK.rubric.modules.items() for name in entry.functions}
-    assert homework.reference_values.wrong(calls) == [] and homework.reference_values.doubt(calls) == ""
+    assert homework.reference_values.disagreeing(calls) == [] and homework.reference_values.doubt(calls) == ""
 
 
 def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -551,7 +551,7 @@ def test_unwritten_function_is_not_called_wrong(homework: Any, monkeypatch: pyte
         raise NotImplementedError("rms_norm is not written yet")
 
     monkeypatch.setattr(homework.layernorm, "rms_norm", unwritten)
-    assert homework.reference_values.wrong([("layernorm", "rms_norm")]) == []
+    assert homework.reference_values.disagreeing([("layernorm", "rms_norm")]) == []
 
 
 # Numbers in the text, recomputed
@@ -569,10 +569,14 @@ def test_numbers_about_deep_networks_match_the_text() -> None:
         f"80 % band goes from {low[alone]:.2f} to {high[alone]:.1f}",
         f"in one network in ten it is less than 0.03, in another more than {high[alone]:.1f}",
         f"the right scale, {low[last]:.2f} to {high[last]:.1f}",
-        f"plain networks are dead ({after['plain/0.1/gradient']:.0e})",
         f"{half:.0e} after 48 blocks, {whole:.0e} after 96",
     )
-    assert low[alone] < 0.03 and 1e28 < after["residuals alone/1.0/gradient"] < 1e29 and says("by a factor of 1e28")
+    assert (
+        low[alone] < 0.03
+        and 1e28 < after["residuals alone/1.0/gradient"] < 1e29
+        and says("by a factor of 10<sup>28</sup>")
+    )
+    assert 0.5e-193 < after["plain/0.1/gradient"] < 2e-193 and says("plain networks are dead (10<sup>&minus;193</sup>)")
 
 
 @pytest.mark.slow

@@ -7,14 +7,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tour.plotting import BLUE, GREEN, GREY, PALE, RED, bars, canvas, grid, heat, label, legend
+from tour.tables import short
 
 SENTENCE = ("The", "cat", "sat", "on", "it")  # labels of the rows and columns of weight tables
 
 
 def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any) -> Figure:
-    """The weights of a query, without and with the scale."""
+    """Draw the weights of a query, without and with the scale."""
     weights = [attention.scaled_dot_product_attention(query * f, keys, values)[1][0] for f in (3**0.5, 1)]
-    names, colours, hatches = ("unscaled", "scaled by 1 / sqrt(3)"), (GREEN, BLUE), ("//", "")
+    names, colours, hatches = ("unscaled", "scaled by 1/√3"), (GREEN, BLUE), ("//", "")
     figure, axes = canvas(10, 2.9, 1, 'How much "cat" takes from each word')
     for i, heights in enumerate(weights):
         places, name = np.arange(len(words)) + 0.36 * (i - 0.5), f"{names[i]}: sum {sum(heights):.3f}"
@@ -29,7 +30,7 @@ def weights_of_cat(attention: Any, words: Sequence[str], query: Any, keys: Any, 
 
 
 def weighted_sum(attention: Any, words: Sequence[str], query: Any, keys: Any, values: Any) -> Figure:
-    """The output of a query, dimension by dimension: each word's weight times its value, and their sum."""
+    """Draw the output of a query, dimension by dimension: each word's weight times its value, and their sum."""
     output, weights = (part[0] for part in attention.scaled_dot_product_attention(query, keys, values))
     figure, axes = canvas(
         10, 2.9, 3, "The output, dimension by dimension: each bar is a weight times a value", sharey=True
@@ -56,7 +57,7 @@ def attention_steps(attention: Any, masks: Any, d_k: int = 16, scaled: bool = Tr
     wide = 3 * d_k**0.5
     panels = [(scores, "scores q kᵀ", wide, ".0f")]
     if scaled:
-        panels.append((divided, "divided by sqrt(d_k)", 3, ".1f"))
+        panels.append((divided, "divided by √d_k", 3, ".1f"))
     if masked:
         panels.append((masks.apply_mask(divided, mask), "masked", 3 if scaled else wide, ".1f" if scaled else ".0f"))
     panels += [
@@ -77,7 +78,7 @@ def sizes_of_scores(attention: Any) -> Figure:
     rng, widths = np.random.default_rng(0), 2 ** np.arange(2, 11)
     figure, axes = canvas(10.4, 3.4, 3, "Scores of random queries and keys, 8 keys for each of 400 queries")
     sizes: dict[str, list[float]] = {"mean 0: typical size (std)": [], "mean 1: typical size (mean)": []}
-    largest: dict[str, list[float]] = {"not divided": [], "divided by sqrt(d_k)": [], "divided by d_k": []}
+    largest: dict[str, list[float]] = {"not divided": [], "divided by √d_k": [], "divided by d_k": []}
     slopes: dict[str, list[Any]] = {name: [] for name in largest}
     for d in widths:
         q, k = rng.normal(size=(400, d)), rng.normal(size=(400, 8, d))
@@ -112,7 +113,7 @@ def sizes_of_scores(attention: Any) -> Figure:
 
 
 def query_slopes(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The norm of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
+    """Return the norm of d weights / d query, (n,), for weights (n, k) and keys (n, k, d) divided as the scores are."""
     jacobians = weights[:, :, np.newaxis] * (np.eye(weights.shape[1]) - weights[:, np.newaxis, :])
     products = keys @ keys.swapaxes(-1, -2)
     squares = np.einsum("nij,njk,nik->n", jacobians, products, jacobians)
@@ -120,7 +121,7 @@ def query_slopes(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def dice(n: int = 2) -> Figure:
-    """The distribution of the total of n dice."""
+    """Draw the distribution of the total of n dice."""
     chances = np.ones(1)
     for _ in range(n):
         chances = np.convolve(chances, np.full(6, 1 / 6))
@@ -131,18 +132,18 @@ def dice(n: int = 2) -> Figure:
         7,
         2.7,
         1,
-        f"{n} {'dice' if n > 1 else 'die'}: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} sqrt({n})",
+        f"{n} {'dice' if n > 1 else 'die'}: mean {mean:.1f}, standard deviation {std:.2f} = {std / n**0.5:.2f} √{n}",
     )
     axes[0].bar(totals, chances, color=BLUE)
     axes[0].axvspan(mean - std, mean + std, color=PALE, zorder=0, label="mean, one deviation on either side")
     legend(axes[0], loc="upper left", bbox_to_anchor=(0, 1.02))
     axes[0].set_ylim(0, 1.35 * chances.max())
-    label(axes[0], f"all ones or all sixes: probability {2 / 6**n:.2g}", "total", "probability")
+    label(axes[0], f"all ones or all sixes: probability {short(2 / 6**n, 2)}", "total", "probability")
     return figure
 
 
 def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
-    """The weights of two heads of the same random layer on the same tokens."""
+    """Draw the weights of two heads of the same random layer on the same tokens."""
     rng = np.random.default_rng(1)
     x = rng.normal(size=(len(words), d_model))
     q, k, v = (attention.split_heads(x @ rng.normal(0, 0.5, (d_model, d_model)), 2) for _ in range(3))
@@ -154,7 +155,7 @@ def two_heads(attention: Any, words: Sequence[str], d_model: int = 8) -> Figure:
 
 
 def similarity(attention: Any, angle: int = 40, norm: float = 2.0) -> Figure:
-    """A query that turns among eight keys, its dot products with them, and the weights that follow."""
+    """Draw a query that turns among eight keys, its dot products with them, and the weights that follow."""
     directions = np.deg2rad(45 * np.arange(8))
     keys = np.stack([np.cos(directions), np.sin(directions)], axis=1)
     turned = np.deg2rad(angle)

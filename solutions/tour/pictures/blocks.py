@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from tour import examples
 from tour.plotting import BLUE, GREEN, GREY, PURPLE, RED, canvas, label, legend
-from tour.tables import Table
+from tour.tables import Table, short
 
 # Colour, style and marker of each line; the markers are for readers who cannot tell the colours apart.
 KINDS: dict[str, tuple[str, Any, str]] = {
@@ -28,7 +28,7 @@ DEEP = np.load(Path(__file__).parents[1] / "depth.npz")  # computed by the instr
 
 
 def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str = "both") -> Figure:
-    """The gradient in a chain of scalar layers whose f has the same slope everywhere, without and with residuals."""
+    """Draw the gradient in a chain of scalar layers whose f has the same slope everywhere, without and with residuals."""
     kinds = [(name, with_sum) for name, with_sum in (("without", False), ("with", True)) if show in ("both", name)]
     title = f"{layers} layer{'s' * (layers > 1)} with a slope of {slope:.2f}: the gradient at the input"
     figure, axes = canvas(10.4, 3, len(kinds), title)
@@ -43,7 +43,7 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
         _chain(axis, heights, BLUE if with_sum else RED)
         label(
             axis,
-            f"{name} residuals: times {factor} in each layer\nat the input {heights[0]:.3g}",
+            f"{name} residuals: times {factor} in each layer\nat the input {short(heights[0])}",
             "at the input of each layer, and at the output",
             "gradient",
         )
@@ -51,10 +51,10 @@ def gradient_bars(blocks: Any, layers: int = 10, slope: float = -0.02, show: str
 
 
 def _chain(axes: Axes, heights: np.ndarray, colour: str) -> None:
-    """A bar for the input of each layer and one for the output; the axis is logarithmic if bars would vanish."""
+    """Draw a bar for the input of each layer and one for the output; the axis is logarithmic if bars would vanish."""
     layers = len(heights) - 1
     if layers <= 10:
-        texts = [f"{height:.2f}" if height >= 0.005 or height == 0 else f"{height:.0e}" for height in heights]
+        texts = [f"{height:.2f}" if height >= 0.005 or height == 0 else short(height, 1) for height in heights]
         turned = 0 if max(map(len, texts)) < 5 else 90
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
         drawn = axes.bar(range(layers + 1), heights, color=colour)
@@ -127,7 +127,7 @@ def _band(axes: Axes, key: str, colour: str, style: Any, mark: str, name: str) -
 
 
 def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
-    """The norm of the gradient at the input, over all directions of the output, for two of the depths."""
+    """Return the norm of the gradient at the input, over all directions of the output, for two of the depths."""
     d = jacobians.shape[-1]
     flows = [
         [blocks.gradient_flow(jacobians[: 2 * n], row, residual=residual)[0] for row in np.eye(d)] for n in YOURS[1:]
@@ -136,7 +136,7 @@ def _whole(blocks: Any, jacobians: np.ndarray, residual: bool) -> list[float]:
 
 
 def depth_table() -> Table:
-    """The picture in numbers: medians of the 40 networks."""
+    """Return the picture in numbers: medians of the 40 networks."""
     rows: list[tuple[str, ...]] = []
     for gain in GAINS:
         rows.append((f"gain {gain:g}: the output of a sub-layer is about {gain:g} times as large as its input",))
@@ -147,9 +147,9 @@ def depth_table() -> Table:
         ):
             gradients = DEEP[f"{kind}/{gain}/{name}"][1]
             stream = DEEP[f"{kind}/{gain}/stream"][1][DEPTHS[-1]]
-            sizes = [_short(gradients[n]) for n in DEPTHS]
+            sizes = [_size(gradients[n]) for n in DEPTHS]
             low, _, high = DEEP[f"{kind}/{gain}/{name}"][:, DEPTHS[-1]]
-            rows.append((text, *sizes, f"{_short(low)} to {_short(high)}", _short(stream) if name != "direct" else ""))
+            rows.append((text, *sizes, f"{_size(low)} to {_size(high)}", _size(stream) if name != "direct" else ""))
     heads = (
         "gradient at the input: median",
         *(f"{n} blocks" for n in DEPTHS),
@@ -159,8 +159,8 @@ def depth_table() -> Table:
     return Table(rows, heads)
 
 
-def _short(value: float) -> str:
-    return f"{value:.2f}" if 0.01 <= value < 1000 else f"{value:.0e}"
+def _size(value: float) -> str:
+    return f"{value:.2f}" if 0.01 <= value < 1000 else short(value, 1)
 
 
 def lost_and_kept(blocks: Any, rank: int = 2) -> Figure:
@@ -190,7 +190,7 @@ def users() -> Table:
 
 
 def scale_returns(layernorm: Any, blocks: Any, factor: float = 3.0) -> Figure:
-    """A token and a multiple of it: the input of the sub-layer, what it adds, and the sum."""
+    """Draw a token and a multiple of it: the input of the sub-layer, what it adds, and the sum."""
     rng, d = np.random.default_rng(2), 8
     x, params = rng.normal(size=d), examples.network(d, rng)
     one = np.ones(d)

@@ -21,7 +21,7 @@ PARTS = "attention: scaled_attention.py, causal_mask.py    LN: layernorm.py    M
 
 
 def decoder_drawing(order: str = "pre-norm") -> Figure:
-    """The whole decoder from tokens to probabilities, with the shape on every arrow, in one of three orders."""
+    """Draw the whole decoder from tokens to probabilities, with the shape on every arrow, in one of three orders."""
     figure, axes = blank(10.4, 3.3, f"A decoder with {order}: t tokens, width d, hidden size h, vocabulary v")
     y = 2.45
     chain = [("tokens", GREY, 0.55, ""), ("embed", GREEN, 2.0, "(t,)"), ("+ positions", GREEN, 3.45, "(t, d)")]
@@ -51,7 +51,7 @@ def decoder_drawing(order: str = "pre-norm") -> Figure:
 
 
 def _inside(axes: Axes, order: str) -> None:
-    """The inside of a block, from left to right."""
+    """Draw the inside of a block, from left to right."""
     y, x, wide = 0.95, 0.35, 0.62
     for name, inner in (
         ("attention", ONE_HEAD if order == BARE else HEADS),
@@ -103,9 +103,7 @@ def heads_drawing(attention: Any, n_heads: int = 2) -> Figure:
     heads = attention.split_heads(x, n_heads)
     merged = attention.merge_heads(heads)
     ratios = [d, *[d // n_heads] * n_heads, d]
-    title = (
-        f"{t} tokens of {d} features, number of heads {n_heads}; 24 is feature 4 of token 2, its colour is its feature"
-    )
+    title = f"{t} tokens of {d} features, {n_heads} head{'s' * (n_heads > 1)}: 24 is feature 4 of token 2"
     figure, axes = canvas(10.4, 2.3, 2 + n_heads, title, width_ratios=ratios)
     panels = [
         (f"x {x.shape}", x),
@@ -140,7 +138,7 @@ def geometry(layernorm: Any, spread: float = 1.0, turn: int = 40) -> Figure:
     for axis, points, name in (
         (axes[0], x, "raw: anywhere"),
         (axes[1], centred, "minus the mean: onto a plane"),
-        (axes[2], normed, "divided by the deviation:\nonto a circle of radius sqrt(3)"),
+        (axes[2], normed, "divided by the deviation:\nonto a circle of radius √3"),
     ):
         axis.add_collection3d(Poly3DCollection([1.5 * ring], facecolor=PURPLE, alpha=0.08))
         axis.plot(*ring.T, color=PURPLE, linewidth=1)

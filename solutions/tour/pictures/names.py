@@ -24,18 +24,20 @@ from tour.plotting import (
     label,
     outline,
 )
-from tour.tables import Table
+from tour.tables import Table, short
 
 WRITTEN = 12  # names per batch
 RIGHT_LOSS = 1.95  # of the solutions' decoder, on held-out names
 
 
-def written(modules: names.Modules, temperature: float = 0.8, seed: int = 1, change: str = "nothing") -> Table:
+def written(
+    modules: names.Modules, temperature: float = 0.8, seed: int = 1, change: str = "nothing", top_k: int = 0
+) -> Table:
     """Names from the model, with those it was trained on marked."""
     rng = np.random.default_rng(seed)
     trained, apart = names.census()
     rows = []
-    for name in (names.sample(modules, rng, temperature, change=change) for _ in range(WRITTEN)):
+    for name in (names.sample(modules, rng, temperature, change, top_k=top_k) for _ in range(WRITTEN)):
         known = "a training name" if name in trained else "a held-out name" if name in apart else "new"
         rows.append((name or "(nothing)", known))
     return Table(rows, (f"temperature {temperature:.1f}", "on the list?"))
@@ -50,12 +52,12 @@ def first_name(modules: names.Modules) -> Table:
     ).max()
     compared = f"your logits of {', '.join(reference_values.KNOWN_NAMES)}"
     verdict = (
-        "right" if reference_values.right("decoder", "decoder_logits", reference_values.state()) else "not right yet"
+        "right" if reference_values.agrees("decoder", "decoder_logits", reference_values.state()) else "not right yet"
     )
     return Table(
         [
             ("your generate writes", names.text(written), ""),
-            (compared, f"differ by at most {gap:.1g}", verdict),
+            (compared, f"differ by at most {short(gap, 1)}", verdict),
             (
                 "the loss of your decoder on held-out names",
                 f"{cost:.2f} nats per character",
@@ -66,7 +68,7 @@ def first_name(modules: names.Modules) -> Table:
 
 
 def ladder(modules: names.Modules) -> Figure:
-    """The loss per character of held-out names: models that count, your decoder, and your decoder without a part."""
+    """Draw the loss per character of held-out names: models that count, your decoder, and your decoder without a part."""
     rows = [(name, cost, GREY) for name, cost in names.by_counting().items()]
     for change in names.CHANGES:
         cost = names.costs(modules, change, reference_values.state()).mean()
@@ -121,7 +123,7 @@ def _nats(modules: names.Modules, some: tuple[str, ...], _state: Any) -> np.ndar
 
 
 def _by_character(axes: Any, modules: names.Modules, name: str, remark: str) -> None:
-    """The surprise at each character of a name: differences of your sequence_log_prob."""
+    """Draw the surprise at each character of a name: differences of your sequence_log_prob."""
     written = names.tokens(name)
     totals = [
         modules.decoder.sequence_log_prob(written[:n], names.model(), names.HEADS) for n in range(1, len(written) + 1)
@@ -137,7 +139,7 @@ def _by_character(axes: Any, modules: names.Modules, name: str, remark: str) -> 
 
 
 def next_letter(modules: names.Modules, start: str = "jenn", temperature: float = 1.0) -> Figure:
-    """The probability of each next character after the beginning of a name."""
+    """Draw the probability of each next character after the beginning of a name."""
     begun = names.tokens(start, ended=False)
     scores = modules.decoder.decoder_logits(begun, names.model(), names.HEADS)[-1]
     chances = modules.scaled_attention.softmax(scores / temperature)
@@ -152,7 +154,7 @@ def next_letter(modules: names.Modules, start: str = "jenn", temperature: float 
 
 
 def attention_maps(modules: names.Modules, name: str = "christopher", block: int = 1) -> Figure:
-    """The weights of the four heads of a block, over the characters of a name."""
+    """Draw the weights of the four heads of a block, over the characters of a name."""
     tokens = names.tokens(name or "a", ended=False)
     weights = names.trace(modules, tokens).weights[block - 1]
     title = f"Block {block}: what each character of .{names.text(tokens)} attends to. Even shares: {_even(tokens)}"
@@ -179,7 +181,7 @@ def shares(weights: np.ndarray, tokens: np.ndarray) -> tuple[float, float, float
 
 
 def even(tokens: np.ndarray) -> tuple[float, float, float]:
-    """The same shares for a head that gives equal weight to all visible characters."""
+    """Return the same shares for a head that gives equal weight to all visible characters."""
     t = len(tokens)
     return shares(np.tril(np.ones((t, t))) / np.arange(1, t + 1)[:, np.newaxis], tokens)
 
@@ -195,7 +197,7 @@ def _even(tokens: np.ndarray) -> str:
 
 
 def additions(modules: names.Modules, name: str = "christopher") -> Figure:
-    """The residual stream of a name: how much each part adds, and how large the sum has become."""
+    """Draw the residual stream of a name: how much each part adds, and how large the sum has become."""
     tokens = names.tokens(name, ended=False)
     parts = names.trace(modules, tokens).added
     stream = np.cumsum([vectors for _, vectors in parts], axis=0)

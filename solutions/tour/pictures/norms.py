@@ -13,13 +13,13 @@ STAGES = ("all", "1 raw", "2 centred", "3 normalised", "4 scaled")
 def layer_norm_steps(
     layernorm: Any, x: Any, gamma: float = 1, beta: float = 0, stretch: float = 1, shift: float = 0, step: str = "all"
 ) -> Figure:
-    """A token in the steps of layer norm: raw, centred, normalised, scaled and shifted."""
+    """Draw a token in the steps of layer norm: raw, centred, normalised, scaled and shifted."""
     raw = stretch * x + shift
     one, zero = np.ones(len(x)), np.zeros(len(x))
     stages = (
         (raw, GREY, "1 raw: x"),
         (raw - raw.mean(), PURPLE, "2 centred: x - mean"),
-        (layernorm.layer_norm(raw, one, zero), GREEN, "3 normalised: / sqrt(var + eps)"),
+        (layernorm.layer_norm(raw, one, zero), GREEN, "3 normalised: / √(var + eps)"),
         (layernorm.layer_norm(raw, gamma * one, zero + beta), BLUE, "4 scaled: times gamma, plus beta"),
     )
     shown = stages if step == "all" else stages[int(step[0]) - 1 : int(step[0])]
@@ -89,7 +89,7 @@ def sigmoid_zones(layernorm: Any, mean: float = 2, std: float = 3) -> Figure:
 def both_norms_on_a_table(
     layernorm: Any, batchnorm: Any, x: Any, last_example: float = -1.0, padding_rows: int = 0, statistics: str = "both"
 ) -> Figure:
-    """The table, its norms along rows and down columns, and what changes with one cell and with rows of padding."""
+    """Draw the table, its norms along rows and down columns, and what changes with one cell and with rows of padding."""
     n, d = x.shape
     one, zero = np.ones(d), np.zeros(d)
     changed = np.vstack([x, np.zeros((padding_rows, d))])
@@ -126,7 +126,7 @@ def influences(batchnorm: Any, x: Any) -> Figure:
 
 
 def gradient_through_norm(layernorm: Any, x: Any, pull: int = 1) -> Figure:
-    """The gradient of one feature of the output, the result of your backward pass, and its three parts."""
+    """Draw the gradient of one feature of the output, the result of your backward pass, and its three parts."""
     d, one = len(x), np.ones(len(x))
     grad_out = one * (np.arange(1, d + 1) == pull)
     grad_x = layernorm.layer_norm_backward(grad_out, x, one)[0]

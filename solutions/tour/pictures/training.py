@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from tour import ladder, names
 from tour.plotting import BLUE, GREY, GROUND, RED, canvas, label, legend
-from tour.tables import Table
+from tour.tables import Table, short
 
 RUNS = Path(__file__).parents[1] / "finished_runs.json"  # computed by the instructors with the solutions
 REMOVED = {  # the loss of this folder's trained decoder without a part, for the table at the top
@@ -28,13 +28,13 @@ CUT = 12  # characters shown of a sample; early samples are long
 
 @functools.cache
 def runs() -> dict[str, Any]:
-    """The finished runs, by design: steps, seed, history, baselines, and samples by step."""
+    """Return the finished runs, by design: steps, seed, history, baselines, and samples by step."""
     found: dict[str, Any] = json.loads(RUNS.read_text(encoding="utf-8"))
     return found
 
 
 def curve(history: Sequence[Sequence[float]], baselines: Mapping[str, float], steps: int) -> Figure:
-    """The losses so far: history has (step, training, held out) in each row."""
+    """Draw the losses so far: history has (step, training, held out) in each row."""
     best = min((held_out for *_, held_out in history), default=float("nan"))
     figure, [axes] = canvas(6.4, 3.1, 1, f"Best held-out loss so far: {best:.2f} nats per character")
     losses(axes, history, baselines, steps)
@@ -58,7 +58,7 @@ def losses(axes: Axes, history: Sequence[Sequence[float]], baselines: Mapping[st
 
 
 def finished_run() -> Figure:
-    """A whole run: the losses, and the samples written during training."""
+    """Draw a whole run: the losses, and the samples written during training."""
     run = runs()["complete"]
     best = min(held_out for *_, held_out in run["history"])
     title = f"{run['steps']:,} steps from random weights: {best:.2f} nats per character on held-out names"
@@ -96,7 +96,7 @@ def designs(yours: Mapping[str, tuple[float, Sequence[str]]] | None = None) -> T
 
 
 def models_so_far() -> Table:
-    """The models of the ladder: their losses, and names from those that your functions make up."""
+    """Return the models of the ladder: their losses, and names from those that your functions make up."""
     reached = ladder.climbed()
     rows = [("", "which letter follows which, counted", "2.37", "")]
     for rung in ladder.RUNGS:
@@ -106,11 +106,11 @@ def models_so_far() -> Table:
 
 
 def gradient_check(modules: names.Modules) -> Table:
-    """The gradient of a small decoder from the backward pass, next to finite differences."""
+    """Return the gradient of a small decoder from the backward pass, next to finite differences."""
     for module, function in importlib.import_module("train").USED:
         getattr(getattr(modules, module), function)  # the functions that are checked
     gaps = importlib.import_module("tour.backward").gradient_check()
-    rows = [(part, f"{tried}", f"{gap:.0e}") for part, (tried, gap) in gaps.items()]
+    rows = [(part, f"{tried}", short(gap, 1)) for part, (tried, gap) in gaps.items()]
     worst = max(gap for _, gap in gaps.values())
     verdict = "They agree." if worst < 1e-6 else "THEY DIFFER: training would go in the wrong direction."
     return Table([*rows, (verdict,)], ("gradient with respect to", "weights tried", "largest difference"))

@@ -46,7 +46,7 @@ def relative_positions(decoder: Any, t: int = 40, d_model: int = 32, position: i
 
 
 def in_context(stages: Sequence[tuple[str, np.ndarray]], words: Sequence[str], same: Sequence[int]) -> Figure:
-    """The first three entries of each word's vector after each part; rows of the same word are framed."""
+    """Draw the first three entries of each word's vector after each part; rows of the same word are framed."""
     figure, axes = canvas(10.4, 3.1, len(stages), "Seven tokens through the decoder: the first three features of each")
     for axis, (name, vectors) in zip(axes, stages, strict=True):
         heat(axis, vectors[:, :3], name, 3, across="feature")
@@ -79,7 +79,7 @@ def generation(decoder: Any, params: Any, words: Sequence[str], prompt: Sequence
 
 
 def reach(hops: dict[str, Any], t: int = 64) -> Figure:
-    """The number of steps between two tokens, by their distance, in three kinds of network."""
+    """Draw the number of steps between two tokens, by their distance, in three kinds of network."""
     figure, axes = canvas(8, 2.8, 1, f"How far a signal has to travel between two of {t} tokens")
     distances = np.arange(1, t)
     for (name, steps), colour, style in zip(hops.items(), (RED, GREEN, BLUE), ("-", "--", "-."), strict=True):
@@ -131,7 +131,7 @@ def byte_pairs(merges: int = 10, example: str = "shannon") -> Table:
 
 
 def merged(word: Sequence[str], pair: tuple[str, str]) -> list[str]:
-    """The tokens of a word, with each occurrence of the pair as one token."""
+    """Return the tokens of a word, with each occurrence of the pair as one token."""
     found: list[str] = []
     for token in word:
         if found and (found[-1], token) == pair:

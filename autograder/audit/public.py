@@ -18,6 +18,7 @@ from types import ModuleType
 
 import numpy as np
 
+from autograder.exceptions import CommandError
 from autograder.gradebook.pool import processes
 from autograder.homework import reference as references
 from autograder.homework.homework import Homework
@@ -58,8 +59,13 @@ def _of_module(folder: Path | None, module: str) -> list[Detection]:
     modules = references.importable(homework.solutions, homework.rubric.modules)
     checks = home_table.importable_checks(homework.solutions)
     with modules, checks, np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-        table = {module: home_table.table_of(homework, module)}
-        vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
+        try:
+            table = {module: home_table.table_of(homework, module)}
+            vars(importlib.import_module("known_mistakes"))["_table"] = lambda: table
+        except ImportError as error:
+            raise CommandError(
+                f"{homework.solutions / 'checks'}: run autograder build, which updates them: {error}"
+            ) from error
         return [_detection(homework, misconception) for misconception in homework.of_module(module)]
 
 
@@ -71,7 +77,7 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
     source = homework.files[f"{misconception.module}.py"].decode() + "\n\n" + misconception.source
     exec(compile(source, student.__file__, "exec"), vars(student))  # noqa: S102 - the kit's own text
     sys.modules[misconception.module] = student
-    for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained):
+    for cached in (importlib.import_module("student_modules").load, advice._failing, advice.explained, advice.needs):
         cached.cache_clear()
     calls.SEEN.clear()
     calls.MODIFIED.clear()
@@ -83,7 +89,12 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
             except errors.CheckFailed as error:
                 failing[name] = error
     ready = [error for error in failing.values() if not isinstance(error, errors.NotReady)]
-    printed = {text for title, text in advice.Advice(ready, hint=0).said if title in ("probably", "right")}
+    printed = {
+        text
+        for function in advice.Advice(ready, hint=0).causes
+        for title, text in advice.explained(function)
+        if title in ("probably", "right")
+    }
     sentences = home_table.sentences(homework, misconception)
     return Detection(misconception, tuple(failing), frozenset(printed), frozenset(sentences))
 

@@ -192,7 +192,9 @@ def _other_arguments(results: Sequence[CallResult]) -> str:
 def other_results(test_call: TestCall) -> dict[str, Any]:
     """Return the reference's results for other arguments, each with the sentence for code that returns it."""
     arguments = test_call.arguments
-    alternatives = other_arguments.others(test_call.reference, arguments, test_call.expected, test_call.allowed)
+    alternatives = other_arguments.results_by_change(
+        test_call.reference, arguments, test_call.expected, test_call.allowed
+    )
     return {line(macro, words): value for macro, words, value in alternatives}
 
 

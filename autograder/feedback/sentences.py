@@ -12,7 +12,7 @@ from autograder.grading.call_results import CallResult, TestCall
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import TESTS_FILE, Rubric
 from autograder.shared import changes, differences, errors
-from autograder.shared.source import definitions, is_stub, twice
+from autograder.shared.source import definitions, is_stub, repeated_definition
 from autograder.submissions.submission import Submission
 from autograder.submissions.text import listed
 
@@ -75,7 +75,7 @@ def unwritten(call_result: CallResult | None, submission: Submission) -> str | N
 @lru_cache(8)
 def stubs(text: bytes) -> dict[str, str]:
     """Return the functions of a file that compute nothing, each with a hint if it is defined twice."""
-    return {name: twice(name, nodes) for name, nodes in definitions(text).items() if is_stub(nodes[-1])}
+    return {name: repeated_definition(name, nodes) for name, nodes in definitions(text).items() if is_stub(nodes[-1])}
 
 
 def lacking(call_result: CallResult | None, rubric: Rubric) -> str:

@@ -33,7 +33,9 @@ def result(function: Function, arguments: Arguments) -> Any:
     return _result_of(partial(_on_copies, function, arguments))
 
 
-def others(function: Function, arguments: Arguments, expected: Any, allowed: float) -> Iterator[tuple[str, str, Any]]:
+def results_by_change(
+    function: Function, arguments: Arguments, expected: Any, allowed: float
+) -> Iterator[tuple[str, str, Any]]:
     """Yield the reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
 
     Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean results match too many arrays

@@ -18,7 +18,7 @@ class Misfit(NamedTuple):
     """Why a function does not accept every call that the contract allows, and what to write."""
 
     does: str
-    right: str
+    fix: str
 
 
 def signatures(function: Callable[..., Any]) -> list[Signature]:

@@ -132,7 +132,7 @@ def is_stub(function: ast.FunctionDef) -> bool:
     return False
 
 
-def twice(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
+def repeated_definition(function: str, nodes: Sequence[ast.FunctionDef]) -> str:
     """Return a sentence about a function that is defined more than once; "" if it is not."""
     lines = " and ".join(str(node.lineno) for node in nodes)
     return f"`{function}` is defined on lines {lines}: only the last definition counts." if len(nodes) > 1 else ""

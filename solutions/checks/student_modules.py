@@ -28,7 +28,7 @@ from student_errors import (
 from student_limits import as_graded
 from student_values.errors import CIRCULAR, location, missing
 from student_values.source import definitions as functions_of
-from student_values.source import is_stub, no_python, rename_advice, resembles, twice
+from student_values.source import is_stub, no_python, rename_advice, repeated_definition, resembles
 from time_limit import SECONDS, limit
 
 UNFINISHED: set[tuple[str, str]] = set()
@@ -143,7 +143,9 @@ def silent_stubs(module: str) -> list[str]:
 
 def defined_twice(module: str, functions: list[str]) -> list[str]:
     """Return a sentence about each function that is defined more than once."""
-    return [said for function in functions if (said := twice(function, definitions(module).get(function, [])))]
+    return [
+        said for function in functions if (said := repeated_definition(function, definitions(module).get(function, [])))
+    ]
 
 
 def place(module: str, function: str) -> str:

@@ -126,6 +126,59 @@ SOURCES: dict[str, Callable[[Path], Texts]] = {
 }
 
 
+# Names of things are nouns and names of actions are verbs. These words say neither.
+BANNED_NAMES = {
+    *(
+        "own",
+        "other",
+        "others",
+        "made",
+        "given",
+        "found",
+        "wanted",
+        "kept",
+        "left",
+        "told",
+        "said",
+        "shown",
+        "seen",
+        "known",
+    ),
+    *("right", "wrong", "place", "part", "beside", "twice", "again", "way", "here", "there"),
+}
+# Except fields of misconceptions, of the API of test suites and of files that others read.
+INTERFACES = {
+    "autograder/gradebook/similar.py": {"other"},
+    "autograder/grading/recorder.py": {"part"},
+    "autograder/homework/library.py": {"right", "twice", "way", "wrong"},
+    "autograder/shared/compare.py": {"part"},
+}
+NO_ENGINE = {"tests", "docs", "benchmarks", "alternatives", "misconceptions", "suites", "template"}
+
+
+def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every variable, parameter, attribute, function and class that the code defines, with its line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+
+
+def test_identifiers_of_the_engine_are_nouns_and_verbs() -> None:
+    root = HOMEWORK.folder
+    paths = [path.relative_to(root) for path in (root / "autograder").rglob("*.py")]
+    engine = [path for path in paths if not NO_ENGINE & set(path.parts)]
+    banned = [
+        f"{path}:{line}: {name}"
+        for path in engine
+        for line, name in bound_names(ast.parse((root / path).read_text("utf-8")))
+        if name.strip("_") in BANNED_NAMES and name not in INTERFACES.get(path.as_posix(), ())
+    ]
+    assert engine and banned == []
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_no_banned_words(source: str) -> None:
     paths, found = sorted(HOMEWORK.folder.glob(source)), []

@@ -109,6 +109,6 @@ def test_stream_is_split_into_messages_or_rejected(
 
 def test_strategies_can_reach_every_outcome() -> None:
     """Otherwise the other tests prove nothing."""
-    assert CALL.response(wire.received(message(["answered", 1, (), False], []))[0], {}) == Response(value=1)
+    assert CALL.response(wire.received(message(["answered", 1, [], False], []))[0], {}) == Response(value=1)
     with pytest.raises(WireError):
         wire.received(message([1], [(0, b"", 9)]))

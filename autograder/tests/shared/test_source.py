@@ -12,7 +12,7 @@ from autograder.shared.source import (
     is_stub,
     no_python,
     parsed,
-    twice,
+    repeated_definition,
 )
 
 
@@ -106,5 +106,5 @@ def test_stubs_are_recognised(body: str, stub: bool) -> None:
 
 def test_functions_defined_twice_are_reported() -> None:
     found = definitions(b"def f():\n    return 1\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n")
-    assert twice("f", found["f"]) == "`f` is defined on lines 1 and 5: only the last definition counts."
-    assert twice("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}
+    assert repeated_definition("f", found["f"]) == "`f` is defined on lines 1 and 5: only the last definition counts."
+    assert repeated_definition("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}

@@ -35,6 +35,8 @@ PLACEHOLDERS = {
         "What the module does, and what fails without it."
     ),
 }
+# What students read about the template's module. `build` rejects it in a homework without that module.
+SENTENCES = [*PLACEHOLDERS, "every row has its own mean"]
 BEGIN, END = "# BEGIN QUESTION", "# END QUESTION"
 # Names that a file would shadow: packages, and the files and folders next to the students' files.
 RESERVED = {"np", "numpy", "pytest", "matplotlib", "ipywidgets", "checks", "tour", "train", "autograder", "otter"}
@@ -111,11 +113,18 @@ def update_checks(homework: Homework) -> None:
 
 
 def refuse_placeholders(homework: Homework) -> None:
-    """Raise CommandError with every placeholder of a draft that has not been replaced."""
+    """Raise CommandError with every placeholder or sentence of the template that has not been replaced.
+
+    The sentences are true while one module has the code of the template.
+    """
+    files = [TEMPLATE / "solutions" / f"{NAME}.py", *(homework.solutions / f"{m}.py" for m in homework.rubric.modules)]
+    code, *codes = (path.read_text(encoding="utf-8").partition("# BEGIN SOLUTION")[2].strip() for path in files)
+    refused = [*PLACEHOLDERS.values(), *([] if code in codes else SENTENCES)]
     problems = []
-    for path in [*sorted(homework.solutions.glob("*.py")), homework.solutions / homework.notebook]:
+    solutions = sorted(homework.solutions.glob("*.py"))
+    for path in [*solutions, homework.solutions / homework.notebook, homework.rubric_file]:
         for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            for text in PLACEHOLDERS.values():
+            for text in refused:
                 if text in line:
                     problems.append(f"{path}:{row}: replace the text of the draft: {text!r}")
     if problems:

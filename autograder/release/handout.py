@@ -50,6 +50,8 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
             raise CommandError(f"rubric.yaml has the module {module}, but there is no {path}")
         _rewrite(path, folder / path.name, stub, tuple(entry.functions), str(path))
     pages = [path for name in PAGES if (path := solutions / name).is_file()]
+    if unknown := [problem for path in pages for problem in _unknown_names(path, rubric)]:
+        raise CommandError("; ".join(unknown))
     texts = readme("\f".join(path.read_text(encoding="utf-8") for path in pages), rubric).split("\f")
     for path, text in zip(pages, texts, strict=True):
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
@@ -151,14 +153,28 @@ def readme(text: str, rubric: Rubric) -> str:
                 f"{' and '.join(PAGES)}: the line {marker} must occur exactly once: its table is inserted there"
             )
         text = text.replace(marker, table)
+    for name, value in _values(rubric).items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _unknown_names(path: Path, rubric: Rubric) -> Iterator[str]:
+    """Yield a sentence for each name in braces on a page that has no value."""
+    values = _values(rubric)
+    for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for name in re.findall(r"(?<![\w\\^}${])\{([^\W\d][\w-]+)\}", line):  # not in x_{max}, \frac{ab}{cd} or ${HOME}
+            if name not in values:
+                yield f"{path}:{row}: {{{name}}} is unknown; known: {', '.join(f'{{{value}}}' for value in values)}"
+
+
+def _values(rubric: Rubric) -> dict[str, str]:
+    """Return the texts that replace names in braces on the students' pages."""
     module, entry = next(iter(rubric.modules.items()))
     numbers = {name: getattr(rubric.limits, name) for name in ("call_seconds", "submission_seconds", "memory_mb")}
     numbers["points"] = rubric.most
     numbers["visible"] = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     words = {"module": module, "function": next(iter(entry.functions))}
-    for name, value in (words | {name: str(number(value)) for name, value in numbers.items()}).items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
+    return words | {name: str(number(value)) for name, value in numbers.items()}
 
 
 def modules_table(rubric: Rubric) -> str:

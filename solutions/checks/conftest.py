@@ -30,8 +30,9 @@ MODULES = [
     "decoder",
     "concept_check",
 ]
+RULES = "GRADING.md" if (FOLDER / "GRADING.md").is_file() else "README.md"
 HIDDEN = (
-    "This is not your grade. Hidden tests call the same functions with other arguments. GRADING.md "
+    f"This is not your grade. Hidden tests call the same functions with other arguments. {RULES} "
     "lists everything that is graded."
 )
 

@@ -64,7 +64,7 @@ def _lines(call: Call, end: float, latest: float) -> tuple[list[int], bool, str]
     file = str(names["__file__"])
     right = [other.passes(find(module, function), EDITED_SECONDS, process_time) for other in calls]
     calls = [calls[number] for number in sorted(range(len(calls)), key=right.__getitem__)]  # failing ones first
-    if all(right):
+    if all(right) or len({other.key for other in calls if other.told}) < 2:  # many edits make a single call pass
         return [], False, ""
     try:
         with open(file, "rb") as source:

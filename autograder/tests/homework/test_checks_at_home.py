@@ -111,7 +111,9 @@ def test_summary_of_the_solutions(home: Path) -> None:
     write(home, *MODULES)
     output = on_one_line(pytest_output(home))
     assert re.search(r"All \d+ public checks pass\. Next: upload layernorm.py, batchnorm_comparison.py,", output)
-    assert output.count("This is not your grade.") == 1
+    assert output.count("This is not your grade.") == 1 and "GRADING.md lists everything" in output
+    (home / "GRADING.md").unlink()
+    assert "README.md lists everything that is graded." in on_one_line(pytest_output(home))
     assert "not your grade" not in pytest_output(home, "--only", "softmax")
 
 
@@ -436,6 +438,20 @@ def test_hints_come_in_three_steps(home: Path) -> None:
         output = on_one_line(checks_output(home, "layernorm", wrong, "-x", *level * ["--hint"]))
         assert [hint in output for hint in hints] == [number <= level for number in range(3)]
         assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in output) == (level < 2)
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_named"), [(["ROW"], False), (["ROW", "ROW"], False), (["ROW", "-ROW[:3]"], True)]
+)
+def test_line_is_named_only_with_two_different_calls(home: Path, calls: list[str], is_named: bool) -> None:
+    head = "import numpy as np\n\nROW = np.array([4.0, 2.0, 1.0, -3.0])\n\n"
+    checks = [
+        f"def test_{n}(call):\n    x = {x}\n    call.rms_norm(x, 0 * x).gives(0 * x)\n" for n, x in enumerate(calls)
+    ]
+    (home / "checks" / "test_layernorm.py").write_text(head + "\n\n".join(checks))
+    write(home, layernorm=RIGHT["layernorm"] + "\n\n" + function("rms_norm", "return gamma * x + 1"))
+    output = on_one_line(pytest_output(home, "layernorm.py", "--hint"))
+    assert "rms_norm" in output and ("A single edit on line" in output) is is_named, output
 
 
 # Errors and mistakes in other modules

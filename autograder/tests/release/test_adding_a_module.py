@@ -112,6 +112,6 @@ def test_public_checks_and_docstrings_of_the_new_module(tree: Path, tmp_path: Pa
     assert done.returncode == 1 and "Not written yet: dropout_mask, dropout" in done.stdout
     shutil.copy(tree / "solutions" / "dropout_mask.py", folder)
     done = python(folder, "-m", "pytest", "checks/test_dropout_mask.py")
-    assert done.returncode == 0 and re.search(r"dropout_mask +3 of 3 checks pass", done.stdout)
+    assert done.returncode == 0 and re.search(r"dropout_mask +6 of 6 checks pass", done.stdout)
     done = python(tree / "solutions", "-m", "doctest", "dropout_mask.py")
     assert done.stdout == "" and done.returncode == 0

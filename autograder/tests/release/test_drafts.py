@@ -218,6 +218,22 @@ def test_build_and_audit_name_the_place_of_an_authors_mistake(name: str, tmp_pat
         assert problem.format(solution=folder / SOLUTION) in told
 
 
+def test_sentences_of_the_draft_are_rejected_once_its_code_is_replaced(tmp_path: Path) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "sorting")
+    drafts.refuse_placeholders(Homework(folder))
+    solution = folder / "solutions" / "sorting.py"
+    solution.write_text(solution.read_text().replace("x - x.mean(axis=-1, keepdims=True)", "np.sort(x)"))
+    with pytest.raises(CommandError) as refused:
+        drafts.refuse_placeholders(Homework(folder))
+    lines = [
+        re.fullmatch(r"(.+):(\d+): replace the text of the draft: '(.+)'", line)
+        for line in str(refused.value).splitlines()
+    ]
+    found = [(Path(line[1]), int(line[2]), line[3]) for line in lines if line]
+    assert [path.name for path, _, _ in found] == ["sorting.py", "sorting.py", "homework.ipynb", "rubric.yaml"]
+    assert all(text in path.read_text().splitlines()[row - 1] for path, row, text in found) and None not in lines
+
+
 def test_title_of_a_new_homework_is_what_students_read(tmp_path: Path) -> None:
     title = 'Linear "models": a start'
     done = CliRunner().invoke(main, ["new", "fit", "--homework", str(tmp_path / "h"), "--title", title])

@@ -215,6 +215,18 @@ def test_rubric_can_turn_files_off(written: Callable[[Rubric], Path], wanted: bo
     assert ("## Write the tests" in readme) is ("| tests.first | 2 | tests of a function |" in grading) is wanted
 
 
+def test_unknown_name_in_braces_is_rejected_with_its_line(tmp_path: Path) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "centred_rows").resolve()
+    page = folder / "solutions" / "README.md"
+    text = page.read_text() + "$x_{max}$ and \\sqrt{ab}, ${HOME}, {1, 2}\n"
+    page.write_text(text.replace("{visible}", "{visibel}"))
+    line = text.partition("{visible}")[0].count("\n") + 1
+    known = "{module}, {function}, {call_seconds}, {submission_seconds}, {memory_mb}, {points}, {visible}"
+    (tmp_path / "student").mkdir()
+    with pytest.raises(CommandError, match=f"^{re.escape(f'{page}:{line}: {{visibel}} is unknown; known: {known}')}$"):
+        handout.write(tmp_path / "student", Homework(folder), "homework.ipynb")
+
+
 @pytest.mark.parametrize(("file", "text"), [
     ("solutions/checks/test_kmeans.py", "there are no public checks of kmeans: {file}"),
     ("solutions/homework.ipynb", "{file} has no question named kmeans"),

@@ -25,6 +25,7 @@ from autograder.feedback.results import Cause, Grade, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
+from autograder.grading.diagnosis import built_in
 from autograder.homework.homework import PACKAGE, Homework
 from autograder.sandbox import layers
 from autograder.submissions.text import number
@@ -143,7 +144,7 @@ def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, A
 def sentence(homework: Homework, name: str) -> str:
     """Return the sentence of a misconception without Markdown; "" for an unknown one."""
     mistake = homework.misconception(name)
-    return mistake.sentence.replace("`", "") if mistake else ""
+    return (mistake.sentence if mistake else built_in(name.partition(".")[2])).replace("`", "")
 
 
 def picture(

@@ -33,6 +33,7 @@ from autograder.homework.library import (
     CHANGES,
     COPIES,
     COPIES_OF_LISTS,
+    FLOAT64,
     KEEP_DTYPE,
     KEPT,
     NO_CHANGES,
@@ -491,6 +492,18 @@ def _same(argument: Any, value: Any) -> bool:
 # Side effects and wrong dtypes are named by observation: `<function>.changes_<argument>`, `.float64_result`,
 # `.changes_<argument>_later`, `.shares_memory`, `.overwrites_result`, `.remembers`.
 
+OBSERVED = {
+    "shares_memory": ("Your result shares memory with an argument.", "Return a new array, or a copy."),
+    "overwrites_result": (
+        "A result that you returned changed in a later call, or when another result was overwritten.",
+        "Return a new one in every call.",
+    ),
+    "remembers": (
+        "The same call returned a different result the second time.",
+        "Keep nothing from one call to the next, and use no random numbers.",
+    ),
+}
+
 
 def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
     """Return the wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
@@ -518,15 +531,24 @@ def observations(call_result: CallResult, explained: bool) -> Iterator[Misconcep
         does = f"Your result is {name} for {floats} arguments."
         yield _mistake(call_result, f"{name}_result", does, fix if name == "float64" else f"{KEEP_DTYPE}.", read)
     if call_result.response.shared:
-        does, fix = "Your result shares memory with an argument.", "Return a new array, or a copy."
-        yield _mistake(call_result, "shares_memory", does, fix, COPIES)
+        yield _mistake(call_result, "shares_memory", *OBSERVED["shares_memory"], COPIES)
     if call_result.kind == "overwritten":
-        does = "A result that you returned changed in a later call, or when another result was overwritten."
-        yield _mistake(call_result, "overwrites_result", does, "Return a new one in every call.", copies)
+        yield _mistake(call_result, "overwrites_result", *OBSERVED["overwrites_result"], copies)
     if call_result.kind == "unsteady" and not explained:
-        does = "The same call returned a different result the second time."
-        fix = "Keep nothing from one call to the next, and use no random numbers."
-        yield _mistake(call_result, "remembers", does, fix, KEPT)
+        yield _mistake(call_result, "remembers", *OBSERVED["remembers"], KEPT)
+
+
+def built_in(name: str) -> str:
+    """Return the sentences about a mistake that is in no library, without details of one submission; "" for other names."""
+    if changed := re.fullmatch(r"changes_(.+?)(_later)?", name):
+        return f"{CHANGES.format(changed[1])}. {NO_CHANGES}"
+    if dtype := re.fullmatch(r"((?:float|u?int)\d+)_result", name):
+        return f"Your result is {dtype[1]}. {FLOAT64 if dtype[1] == 'float64' else f'{KEEP_DTYPE}.'}"
+    general = {
+        "signature": "Your function does not accept the arguments of every call that the docstring allows.",
+        "partly_right": "Your code gives the correct values with some arguments, but not with others.",
+    }
+    return general.get(name) or " ".join(OBSERVED.get(name, ()))
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:

@@ -121,6 +121,21 @@ def test_page_shows_criteria_errors_and_details_of_the_run() -> None:
     assert report.html(HOMEWORK, Run("0", (), rows=group)).count('<tr id="s') == 2, "each member has a row"
 
 
+@pytest.mark.parametrize(("name", "said"), [
+    ("changes_x", "Your code changes the argument x. Do not change the arguments: work on copies."),
+    ("changes_x_later", "Your code changes the argument x. Do not"),
+    ("float64_result", "Your result is float64. Results keep the dtype"),
+    ("int64_result", "Your result is int64. Results keep the dtype of the arguments."),
+    ("shares_memory", "Your result shares memory with an argument. Return a new array"),
+    ("overwrites_result", "A result that you returned changed"),
+    ("remembers", "The same call returned a different result"),
+    ("signature", "Your function does not accept"),
+    ("partly_right", "Your code gives the correct values with some arguments"),
+])  # fmt: skip
+def test_built_in_mistake_has_its_sentence_without_a_library_entry(name: str, said: str) -> None:
+    assert report.sentence(HOMEWORK, f"softmax_of_no_library.{name}").startswith(said)
+
+
 @pytest.mark.parametrize("errors", [{}, {"s1": "why"}])
 def test_report_without_any_grade(errors: dict[str, str]) -> None:
     assert "Nothing has been graded" in report.html(HOMEWORK, Run("0", (), errors=errors, rows=run((), errors).rows))

@@ -56,6 +56,10 @@ class Message:
             is_unsteady(o) for t, o in module_result.probe_results.items() if t.target.function == self.function
         )
         hidden = [] if graded.criterion.visible else of_function(module_result.call_results, self.function)
+        calls = (*of_function(self.at_home, self.function), *hidden)
+        failing = {c.test_call.criterion for c in calls if c.failed}
+        self.fails_example = "" in failing
+        self.fails_docstring = any(self.rubric.criteria[c].looks_at == "examples" for c in failing - {""})
         self.is_unsteady = public or any(call_result.kind == "unsteady" for call_result in hidden)
 
     def _fails_like(self, example: CallResult) -> bool:

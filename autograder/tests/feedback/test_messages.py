@@ -66,6 +66,11 @@ def message_of(graded: CriterionScore, *others: CriterionScore) -> str:
     return message(graded, result(module_of([*others, graded])))
 
 
+def message_at_home(graded: CriterionScore, *at_home: CallResult) -> str:
+    """The message of `graded`, with these results of public calls."""
+    return message(graded, result(replace(module_of([graded]), at_home=at_home)))
+
+
 def wrong_dtype() -> CallResult:
     of = a_test_call("layer_norm", *(a.astype(np.float32) for a in ARGS), rules=Rules(dtype=True))
     return hidden(known_responses(of, lambda *args: of.expected.astype(np.float64)), "layernorm.dtype")
@@ -167,6 +172,16 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     ),
     "a mistake that no public example shows": (
         lambda: message_of(lost(SECRET, example=None)), ["No public example shows this mistake."], [REMEMBERED],
+    ),
+    "a worked example that fails as well": (
+        lambda: message_at_home(lost(SECRET, example=None), hidden(SHOWN, EXAMPLE), SHOWN),
+        ["A worked example in the docstring of `layer_norm` also fails."], ["No public example"],
+    ),
+    "a public example that fails for another reason": (
+        lambda: message_at_home(lost(SECRET, example=None), SHOWN), [], ["No public example", "worked example"],
+    ),
+    "a public example of another function that fails": (
+        lambda: message_at_home(lost(SECRET, example=None), raised("rms_norm", "TypeError")), ["No public example"], [],
     ),
     "dependent on earlier calls": (
         lambda: message_of(lost(SECRET, example=None, depends=True)), [REMEMBERED], ["public example"],

@@ -85,6 +85,9 @@ def _mismatches(homework: Homework, test_calls: Iterable[TestCall]) -> Iterator[
         if missing and criterion.module in rubric.modules:
             functions = ", ".join(missing)
             yield f"{rubric.source_of(f'{name}.grades')}: add {functions}: the tests of this criterion call it"
+        untested = [function for function in criterion.grades if name in tested and function not in tested[name]]
+        if untested and criterion.module in rubric.modules:
+            yield f"{rubric.source_of(f'{name}.grades')}: no test of this criterion calls {', '.join(untested)}"
     for module, entry in rubric.modules.items():
         graded = {
             function

@@ -193,6 +193,12 @@ PLANTED = {  # file, two texts, and the line and problem that are reported
         "grades: [squared_distances, nearest]",
         "add new_centres: the tests of this criterion call it",
     ),
+    "a function that no test of its criterion calls": (
+        "rubric.yaml",
+        ("grades: [nearest]", "grades: [nearest, new_centres]"),
+        "grades: [nearest, new_centres]",
+        "no test of this criterion calls new_centres",
+    ),
     "a docstring example that is not graded": (
         "rubric.yaml",
         ("        looks_at: examples\n", ""),

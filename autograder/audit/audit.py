@@ -84,7 +84,9 @@ def of_case(homework: Homework, row: Row) -> Iterator[str]:
         yield f"{name} keeps {criterion}, {ALTHOUGH.get(case.kind, 'the criterion it should cost')}"
     for criterion, graded in row.lost.items():
         if not may_lose(case, graded):
-            yield f"{name} loses {criterion} as well ({graded.why})"
+            also = "" if case.kind == "alternative" else " as well"
+            failure = row.failures.get(criterion, "")
+            yield f"{name} loses {criterion}{also}{': ' * bool(failure)}{failure}"
     if case.kind == "mistake":  # a pair may give the results of a third misconception
         yield from _names(row)
     for criterion, function in row.absent.items() if case.kind == "hole" else ():

@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from itertools import combinations, groupby
 from pathlib import Path
+from textwrap import shorten
 from types import ModuleType
 from typing import Any, Literal, TypeVar
 from unittest.mock import patch
 
 from autograder.feedback import messages
-from autograder.feedback.sentences import lacking
+from autograder.feedback.sentences import lacking, line
 from autograder.gradebook.pool import processes
-from autograder.grading.call_results import TestCall
+from autograder.grading.call_results import TestCall, outcome, reason
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.plan import Plan, record
@@ -32,7 +33,9 @@ from autograder.homework.library import Misconception, text_of
 from autograder.sandbox.protocol import Error, Response
 from autograder.shared.bindings import bound_names
 from autograder.shared.compare import TOLERANCE, tolerance
+from autograder.shared.display import literal
 from autograder.shared.errors import builtin_kinds
+from autograder.shared.source import parsed
 from autograder.submissions.submission import Submission, read
 
 HOLES = ("as handed out", "pass", "return None", "misspelt", "deleted")  # kinds of unimplemented functions
@@ -336,8 +339,8 @@ class Row:
     """The result of a case.
 
     `graded` has the criteria that are lost, or earned despite wrong values, without their call results. By criterion,
-    `absent` is the function reported as missing or unimplemented, and `causes` are the modules blamed for the
-    integration. `deviations` is empty for a pair.
+    `absent` is the function reported as missing or unimplemented, `causes` are the modules blamed for the
+    integration, and `failures` are the first failing calls in words. `deviations` and `failures` are empty for a pair.
     """
 
     case: Case
@@ -345,6 +348,7 @@ class Row:
     absent: dict[str, str] = field(default_factory=dict)
     causes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     deviations: dict[GradedCall, float] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def lost(self) -> dict[str, CriterionScore]:
@@ -374,6 +378,9 @@ class Row:
         }
 
 
+LONGEST = 400  # characters of a call, and of its two results
+
+
 def row_of(case: Case, result: Result) -> Row:
     graded = {g.criterion.id: g for g in result.graded if not g.passed or g.misconceptions or g.undecided or g.blamed}
     causes = {name: messages.causes(g, result) for name, g in graded.items() if not g.passed}
@@ -386,7 +393,37 @@ def row_of(case: Case, result: Result) -> Row:
                 g.call_result.target.function if is_missing else lacking(g.call_result, result.homework.rubric)
             )
     light = {name: replace(entry, call_result=None, example=None) for name, entry in graded.items()}
-    return Row(case, light, absent, causes, {} if case.kind == "pair" else dict(_deviations(result)))
+    if case.kind == "pair":
+        return Row(case, light, absent, causes)
+    failures = {name: _failure(case, g, result) for name, g in graded.items() if not g.passed}
+    return Row(case, light, absent, causes, dict(_deviations(result)), failures)
+
+
+def _failure(case: Case, graded: CriterionScore, result: Result) -> str:
+    """Return in one line the file and line of a failing function of an alternative, and the first failing call of any case."""
+    call, homework = graded.call_result, result.homework
+    module = call.target.module if call is not None else graded.criterion.module
+    path, parts = homework.alternatives / case.name / f"{module}.py", []
+    if case.kind == "alternative" and path.is_file():
+        tree = parsed(result.submission.text(path.name))
+        lines = {node.name: node.lineno for node in tree.body if isinstance(node, ast.FunctionDef)} if tree else {}
+        line_number = lines.get(call.target.function) if call is not None else None
+        parts.append(f"{path}:{line_number}" if line_number else str(path))
+    broken = next((m.broken for m in result.modules if m.module == module), None)
+    if broken is not None:
+        parts.append(reason(broken).rstrip(": "))
+    elif call is not None:
+        positional = len(call.test_call.args)
+        every = (*call.test_call.args, *call.test_call.kwargs.values())
+        values = [value.__name__ if callable(value) else literal(value) for value in every]
+        named = [f"{name}={value}" for name, value in zip(call.test_call.kwargs, values[positional:], strict=True)]
+        parts.append(f"{call.target.function}({', '.join([*values[:positional], *named])})")
+        has_values = call.returned and call.kind not in messages.ONLY_FORM
+        facts = ", ".join([*outcome(call)][:2]) if has_values else ""
+        parts.append(facts or line("failure", call, rubric=homework.rubric))
+    elif graded.why == "too_few":
+        parts.append("too few functions of this module are correct")
+    return ": ".join(shorten(part, LONGEST, placeholder=" ...") for part in parts)
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:

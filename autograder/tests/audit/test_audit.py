@@ -9,8 +9,10 @@ import pytest
 
 from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
+from autograder.grading.plan import record
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import PACKAGE, Homework
+from autograder.release import drafts
 from autograder.tests.files import HOMEWORK
 from autograder.tests.making import graded, made, sample
 from autograder.tests.running import the_plan
@@ -92,7 +94,7 @@ ALIKE = ("sample_variance", "no_root")
 @pytest.mark.parametrize(("row", "said"), [
     (made(WRONG), "keeps full marks"),
     (made(WRONG, graded(OTHER, "mistake", "sample_variance")), f"keeps {OWN}, the criterion it should cost"),
-    (made(WRONG, NAMED, graded(OTHER, "mistake", "sample_variance")), f"loses {OTHER} as well (mistake)"),
+    (made(WRONG, NAMED, graded(OTHER, "mistake", "sample_variance")), f"loses {OTHER} as well"),
     (made(WRONG, graded(OWN, "mistake", "eps_missing")), "is named layer_norm.eps_missing"),
     (made(WRONG, graded(OWN, "unexplained")), "is not named"),
     (made(WRONG, graded(OWN, "mistake", undecided=ALIKE)),
@@ -110,6 +112,28 @@ ALIKE = ("sample_variance", "no_root")
 ])  # fmt: skip
 def test_audit_detects_the_problem(row: Row, said: str) -> None:
     assert any(said in problem for problem in audit.problems(HOMEWORK, [row]))
+
+
+@pytest.mark.parametrize(("body", "said"), [
+    ("return centres[:, 0]", "expected: [[ 1.], [18.]], returned: [0.]"),
+    ("raise TypeError('no')", "It raised TypeError"),
+])  # fmt: skip
+def test_wrong_alternative_is_reported_with_its_line_and_first_failing_call(
+    tmp_path: Path, body: str, said: str
+) -> None:
+    folder = drafts.new_homework(tmp_path / "homework", "kmeans")
+    (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()
+    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", folder, dirs_exist_ok=True)
+    homework = Homework(folder)
+    path = homework.alternatives / "loops" / "kmeans.py"
+    text = homework.files["kmeans.py"].decode()
+    path.write_text(f"{text}def squared_distances(x, centres):\n    {body}\n")
+    grader = cases.InProcess(record(homework))
+    row = cases.row_of(ALTERNATIVE, grader.grade(cases.submission(homework, ALTERNATIVE), ("kmeans",)))
+    line = len(text.splitlines()) + 1
+    call = "squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 1.0]]))"
+    start = f"the correct alternative loops loses kmeans.example: {path}:{line}: {call}: {said}"
+    assert next(audit.of_case(homework, row)).startswith(start)
 
 
 ONE, ANOTHER = graded(OWN, "mistake", undecided=ALIKE).undecided

@@ -423,7 +423,7 @@ def _failure(case: Case, graded: CriterionScore, result: Result) -> str:
         parts.append(facts or line("failure", call, rubric=homework.rubric))
     elif graded.why == "too_few":
         parts.append("too few functions of this module are correct")
-    return ": ".join(shorten(part, LONGEST, placeholder=" ...") for part in parts)
+    return ": ".join(shorten(clause, LONGEST, placeholder=" ...") for clause in parts)
 
 
 def _deviations(result: Result) -> Iterator[tuple[GradedCall, float]]:

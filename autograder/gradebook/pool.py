@@ -33,7 +33,7 @@ from autograder.submissions.submission import Submission
 from autograder.submissions.text import few
 
 # The packages that grade a submission, the types of files they read, and the rubric keys that apply after grading.
-GRADING = ("values", "sandbox", "homework", "submissions", "grading", "feedback")
+GRADING = ("shared", "sandbox", "homework", "submissions", "grading", "feedback")
 READ = (".py", ".j2", ".yaml", ".ini", ".json")
 AFTERWARDS = {"due", "late", "uploads", "missing"}
 CONNECT = "15s"  # timeout for a scheduler

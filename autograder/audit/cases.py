@@ -19,6 +19,8 @@ from types import ModuleType
 from typing import Any, Literal, TypeVar
 from unittest.mock import patch
 
+import numpy as np
+
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking, line
 from autograder.gradebook.pool import processes
@@ -395,7 +397,8 @@ def row_of(case: Case, result: Result) -> Row:
     light = {name: replace(entry, call_result=None, example=None) for name, entry in graded.items()}
     if case.kind == "pair":
         return Row(case, light, absent, causes)
-    failures = {name: _failure(case, g, result) for name, g in graded.items() if not g.passed}
+    with np.errstate(all="ignore"):  # wrong values may be huge or nan
+        failures = {name: _failure(case, g, result) for name, g in graded.items() if not g.passed}
     return Row(case, light, absent, causes, dict(_deviations(result)), failures)
 
 

@@ -235,7 +235,7 @@ def rms_norm(x, gamma, eps=1e-6):
 def split_heads(x, n_heads):
     d_head = x.shape[-1] // n_heads
     return x[..., : d_head * n_heads].reshape(*x.shape[:-2], n_heads, x.shape[-2], d_head)
-""", "example split_heads", "split_heads.reshape_only",
+""", "example split_heads", "split_heads.reshape_only split_heads.rest_dropped",
         ("**Probably (this does not explain every wrong result):**",), ("single edit",), slow=True),
     "a known mistake that only a few calls show": Case("transformer_block", """
 def gradient_flow(jacobians, grad_out, residual=True):
@@ -245,7 +245,7 @@ def gradient_flow(jacobians, grad_out, residual=True):
         out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
     return np.array(out)
 """, "example gradient_flow", "gradient_flow.squared",
-        ("**Probably (this does not explain every wrong result):** Your code returns squared norms.",),
+        ("**Probably (this does not explain every wrong result):** Your code returns squared norms",),
         ("A failing call is shown under",), slow=True),  # that example contradicts the name
     "a known mistake that explains one criterion of two": Case("layernorm", """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):

@@ -245,7 +245,8 @@ def gradient_flow(jacobians, grad_out, residual=True):
         out.insert(0, np.sum((through + grad_out if residual else through) ** 2))
     return np.array(out)
 """, "example gradient_flow", "gradient_flow.squared",
-        ("**Probably (this does not explain every wrong result):** Your code returns squared norms",),
+        ("**Probably (this does not explain every wrong result):** Your code returns squared norms, so vanishing and "
+         "exploding gradients look more extreme than they are.",),
         ("A failing call is shown under",), slow=True),  # that example contradicts the name
     "a known mistake that explains one criterion of two": Case("layernorm", """
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):

@@ -349,6 +349,9 @@ CASES = {
     "a changed argument and right values": case(function("layer_norm", "x -= x.mean(axis=-1, keepdims=True)",
         "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"),
         "layer_norm (9 of 10)", "Why It modified its arguments: values in `x` were overwritten."),
+    "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
+        + function("layer_norm", "rms_norm(x, gamma)", *VARIANCE), "layer_norm fails too: first fix rms_norm",
+        absent="Read numpy.var"),
     "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
         arguments="--hint"),
     "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),

@@ -1,9 +1,9 @@
 """Every exception of the package. Any package may raise those that end a command: the command line prints them in one line.
 
     Exception
-      CommandError             ends a command with status 1; batch.py makes it a grader error of one submission
+      CommandError             ends a command with status 1; batch.py makes it a grader error of one submission, and
+                               `learn --accept` and the recorder add to it
         ArgumentsError         ends a command with status 2
-        RubricError            an invalid rubric, suite or library; `learn --accept` and the recorder add to it
         SandboxError           pool.py grades once more in a new sandbox
       UnusableError            caught in submissions/, which makes a note for the student
       WireError                caught in process.py, which ends the student's process, and in the recorder
@@ -32,17 +32,13 @@ _ADVICE = {errno.ENOSPC: NO_ROOM, errno.EDQUOT: NO_ROOM, errno.EROFS: _CLOSED, e
 
 
 class CommandError(Exception):
-    """An error that a user can fix. The text names the problem and the fix."""
+    """An error that a user can fix, for example an invalid rubric. The text names the problem, its place and the fix."""
 
     status = 1
 
 
 class ArgumentsError(CommandError):
     status = 2
-
-
-class RubricError(CommandError):
-    """The rubric is invalid. The text has the place and advice."""
 
 
 class SandboxError(CommandError):

@@ -8,7 +8,7 @@ import ast
 from itertools import islice
 from pathlib import Path
 
-from autograder.exceptions import ArgumentsError, RubricError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import Unexplained
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Group, digest_of, shortest
@@ -96,7 +96,7 @@ def accept(homework: Homework, file: Path) -> Path:
     write_atomically(path, f"{before.rstrip()}\n\n\n{text[text.index(f'@{function}.instead') :]}")
     try:
         Homework(homework.folder).library  # noqa: B018 - a new one, which reads the changed file
-    except RubricError as error:
+    except CommandError as error:
         write_atomically(path, before)
         raise ArgumentsError(f"{file}: {error}") from None
     return path

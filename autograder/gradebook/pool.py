@@ -92,7 +92,7 @@ def cool() -> None:
 
 
 def prepare(folder: Path | None) -> tuple[str, ...]:
-    """Make this process ready to grade; returns its sandbox layers. Raises RubricError or SandboxError."""
+    """Make this process ready to grade; returns its sandbox layers. Raises CommandError or SandboxError."""
     with _lock:
         return tuple(warm(folder).sandbox.layers)
 

@@ -73,7 +73,7 @@ class Result:
 def open_grader(homework: Homework, without: tuple[str, ...] = (), limits: Limits | None = None) -> Iterator["Grader"]:
     """Yield a ready grader: test plan recorded, sandbox started, self-test passed. `without` names layers to leave out.
 
-    Raises RubricError, CommandError or SandboxError.
+    Raises CommandError or SandboxError.
     """
     plan = record(homework)
     # Importing it into the process of each version would take longer than the students' tests.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.exceptions import CommandError, RubricError, in_one_line
+from autograder.exceptions import CommandError, in_one_line
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.grading.recorder import HOMEWORK, RECORDERS, Recorder, functions
 from autograder.homework.homework import Homework
@@ -62,7 +62,7 @@ def record(homework: Homework) -> Plan:
         test_calls = [test_call for recorder in _run(homework) for test_call in recorder.test_calls]
         examples = {module: tuple(_examples(homework, module)) for module in rubric.modules}
     if problems := [*_mismatches(homework, test_calls)]:
-        raise RubricError("\n".join(problems))
+        raise CommandError("\n".join(problems))
     hidden: dict[str, tuple[TestCall, ...]] = dict.fromkeys((*rubric.modules, INTEGRATION), ())
     visible = dict(hidden)
     for test_call in test_calls:
@@ -117,7 +117,7 @@ def _examples(homework: Homework, module: str) -> list[TestCall]:
                     pass
                 case _:
                     advice = f"must be a tuple of arguments and a dict, such as ((2,), {{}}), not {literal(example)}"
-                    raise RubricError(f"{where} {advice}")
+                    raise CommandError(f"{where} {advice}")
             try:
                 homework.functions[function](*copied(args), **copied(kwargs))
                 rules = Rules(dtype=tolerance((args, kwargs)) == TOLERANCE["float32"])
@@ -125,7 +125,7 @@ def _examples(homework: Homework, module: str) -> list[TestCall]:
                 rules = Rules(error="ValueError")
             except Exception as error:
                 call = f"{function}({', '.join([*map(literal, args), *map('{0[0]}={0[1]!r}'.format, kwargs.items())])})"
-                raise RubricError(f"{where}: {call} raises {type(error).__name__}: {error}") from error
+                raise CommandError(f"{where}: {call} raises {type(error).__name__}: {error}") from error
             recorder.call(target, args, kwargs, rules)
     return recorder.test_calls
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.exceptions import RubricError, WireError
+from autograder.exceptions import CommandError, WireError
 from autograder.grading.call_results import Rules, Target, TestCall
 from autograder.homework import reference as references
 from autograder.homework.homework import Homework
@@ -57,14 +57,14 @@ class Recorder:
         args, kwargs = as_tested(self.functions[target], args, kwargs)
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and not rules.within > (least := _rounding(expected)):
-            raise RubricError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
+            raise CommandError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
         parts = references.parts(self.functions[target])
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
         arguments = tuple(map(self._argument, args)), {name: self._argument(value) for name, value in kwargs.items()}
         for leaf in leaves(sendable(expected, wire.MAX_FROM_STUDENT)):
             if isinstance(leaf, Opaque):
-                raise RubricError(
+                raise CommandError(
                     f"the result of {target.function} cannot be sent from students' code: it has {leaf.kind}"
                 )
         # The response to a raising call lists no changes.
@@ -108,7 +108,7 @@ class Recorder:
         try:
             call = Call(target.module, target.function, args, kwargs, rules.checks, number)
         except WireError as error:
-            raise RubricError(f"an argument of {target.function} cannot be sent to students' code: {error}") from None
+            raise CommandError(f"an argument of {target.function} cannot be sent to students' code: {error}") from None
         allowed = rules.within or tolerance(arguments)
         self._add(target, call, args=args, kwargs=kwargs, names=names, expected=expected, allowed=allowed, rules=rules)
         return call
@@ -196,9 +196,9 @@ class Check:
             return replace(self, _module=name)
         if not self._module:
             hint = _meant(name, {target.module for target in functions})
-            raise RubricError(f"rubric.yaml has no module {name!r}{hint}; delete this test or add the module")
+            raise CommandError(f"rubric.yaml has no module {name!r}{hint}; delete this test or add the module")
         names = [target.function for target in functions if target.module == self._module]
-        raise RubricError(f"rubric.yaml has no function {name!r} in {self._module}{_meant(name, names)}")
+        raise CommandError(f"rubric.yaml has no function {name!r} in {self._module}{_meant(name, names)}")
 
     def __repr__(self) -> str:  # pytest prints it with every failure
         return "check"
@@ -252,11 +252,11 @@ def recorder(request: pytest.FixtureRequest) -> Recorder:
     homework = request.config.stash[HOMEWORK]
     marker, criteria = request.node.get_closest_marker("criterion"), homework.rubric.criteria
     if marker is None or not marker.args:
-        raise RubricError("the test has no @criterion")
+        raise CommandError("the test has no @criterion")
     name = str(marker.args[0])
     if name not in criteria:
         hint = _meant(name, criteria)
-        raise RubricError(f"the test names the criterion {name!r}, which rubric.yaml does not have{hint}")
+        raise CommandError(f"the test names the criterion {name!r}, which rubric.yaml does not have{hint}")
     earlier = request.config.stash[RECORDERS]
     first = 1 + sum(len(recorder.test_calls) for recorder in earlier)
     earlier.append(Recorder(criteria[name].module, functions(homework), request.node.name, name, first))

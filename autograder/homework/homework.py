@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.exceptions import CommandError, RubricError, in_one_line
+from autograder.exceptions import CommandError, in_one_line
 from autograder.homework import reference, rubric
 from autograder.homework.library import LOADED_BY, Call, Misconception, Version, Written, combined
 from autograder.homework.reference import compiled
@@ -58,7 +58,7 @@ class Homework:
 
     @cached_property
     def rubric(self) -> Rubric:
-        """Raises RubricError."""
+        """Raises CommandError."""
         return rubric.load(self.rubric_file)
 
     @property
@@ -73,11 +73,11 @@ class Homework:
 
     @cached_property
     def modules(self) -> dict[str, ModuleType]:
-        """Every reference module by name. Raises RubricError if one cannot be imported."""
+        """Every reference module by name. Raises CommandError if one cannot be imported."""
         try:
             return reference.load(self.solutions, tuple(self.rubric.modules))
         except Exception as error:
-            raise RubricError(in_one_line(error, self.solutions, str(self.solutions))) from error
+            raise CommandError(in_one_line(error, self.solutions, str(self.solutions))) from error
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -124,7 +124,7 @@ class Homework:
     def library(self) -> dict[str, dict[str, Written]]:
         """The library of each module, by function in the order of the rubric.
 
-        Raises RubricError with file and line.
+        Raises CommandError with file and line.
         """
         with self.importable():
             return {module: self._tables(module) for module in self.rubric.modules}
@@ -136,13 +136,13 @@ class Homework:
             try:
                 loaded = vars(module_at(path, **{LOADED_BY: self}))
             except Exception as error:
-                raise RubricError(in_one_line(error, path, str(path))) from error
+                raise CommandError(in_one_line(error, path, str(path))) from error
             tables |= {entry.function: entry for entry in loaded.values() if isinstance(entry, Written)}
             line = path.read_text(encoding="utf-8").partition("EXAMPLES")[0].count("\n") + 1
             examples |= {name: (calls, f"{path}:{line}") for name, calls in loaded.get("EXAMPLES", {}).items()}
         for name in tables:
             if name not in functions:
-                raise RubricError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
+                raise CommandError(f"{folder / name}.py: {name} is not a function of {module}; see rubric.yaml")
         for name in functions:  # perhaps without misconceptions
             table = tables.setdefault(name, Written(self.functions[name], self))
             table.examples, table.place_of_examples = examples.get(name, ([], ""))

@@ -27,7 +27,7 @@ from itertools import pairwise
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from autograder.exceptions import RubricError
+from autograder.exceptions import CommandError
 
 if TYPE_CHECKING:
     from autograder.homework.homework import Homework
@@ -134,12 +134,12 @@ class Version:
 
 
 class Written:
-    """A correct function. `wrong` and `instead` add misconceptions to it. Raises RubricError."""
+    """A correct function. `wrong` and `instead` add misconceptions to it. Raises CommandError."""
 
     def __init__(self, function: Callable[..., Any], homework: "Homework"):
         self.function, self._rubric = function.__name__, homework.rubric
         if self.function not in homework.functions:
-            raise RubricError(f"{self.function} is not a function in rubric.yaml")
+            raise CommandError(f"{self.function} is not a function in rubric.yaml")
         self.module = self._rubric.module_of(self.function)
         self._parameters = inspect.signature(function).parameters
         self.source_line = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
@@ -157,7 +157,7 @@ class Written:
         state what is observed and guess no cause.
         """
         if any(misconception.name == name for misconception in self.misconceptions):
-            raise RubricError(f"{self.function}.{name}: there is already a misconception with this name")
+            raise CommandError(f"{self.function}.{name}: there is already a misconception with this name")
         for changed in edits:
             text = edited(self.source, tuple(changed.items()))
             self._add(name, criterion, text or "", tuple(changed.items()), **about)
@@ -169,7 +169,7 @@ class Written:
 
         def add(body: Callable[..., Any]) -> Callable[..., Any]:
             if body.__name__ != f"{self.function}__{name}":
-                raise RubricError(
+                raise CommandError(
                     f"{self.function}.{name}: call the function {self.function}__{name}, not {body.__name__}"
                 )
             text = text_of(body).replace(f"def {body.__name__}(", f"def {self.function}(", 1)
@@ -199,7 +199,7 @@ class Written:
         read = read or f"the docstring of `{self.function}`"
         names = (criterion,) if isinstance(criterion, str) else criterion
         for problem in self._problems(does, right, names, source, edits):
-            raise RubricError(f"{self.function}.{name}: {problem}")
+            raise CommandError(f"{self.function}.{name}: {problem}")
         settings |= {"edits": edits, "source": source, "changes": changes}
         settings["way"] = sum(misconception.name == name for misconception in self.misconceptions)
         criteria = tuple(f"{self.module}.{name}" for name in names)

@@ -1,6 +1,6 @@
 """rubric.yaml: points, criteria, visibility, feedback, limits and dependencies.
 
-An invalid rubric raises a RubricError with file, line, key and advice.
+An invalid rubric raises a CommandError with file, line, key and advice.
 """
 
 import difflib
@@ -15,7 +15,7 @@ import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 from pydantic_core import PydanticKnownError
 
-from autograder.exceptions import RubricError
+from autograder.exceptions import CommandError
 from autograder.sandbox.process import Limits
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
@@ -207,7 +207,7 @@ class Rubric(BaseModel):
 def load(path: Path) -> Rubric:
     """Read and check a rubric.
 
-    Raises RubricError if the file is unreadable, not YAML, or not a consistent rubric.
+    Raises CommandError if the file is unreadable, not YAML, or not a consistent rubric.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -215,13 +215,13 @@ def load(path: Path) -> Rubric:
         data = yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise RubricError(f"{path}: cannot be read: {reason}") from None
+        raise CommandError(f"{path}: cannot be read: {reason}") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         location = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         what = getattr(error, "problem", None) or str(error)
         advice = "Indent with spaces, two for each level" if "\\t" in what else "Look at this line and the one above"
-        raise RubricError(f"{location}: not YAML: {what}. {advice}.") from None
+        raise CommandError(f"{location}: not YAML: {what}. {advice}.") from None
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
@@ -233,7 +233,7 @@ def load(path: Path) -> Rubric:
         problems = [*_inconsistencies(rubric), *((name, "this key occurs twice") for name in repeated)]
     if problems:
         places = (f"{path}:{line_of(tree, where)}: {where or 'the file'}: {text}" for where, text in problems)
-        raise RubricError("\n".join(places))
+        raise CommandError("\n".join(places))
     return rubric
 
 

@@ -53,7 +53,7 @@ def build(
     pages can be read there. All others are copies from solutions/ and from the package.
 
     `stage` is called with the name of each stage. If `check` is true, the zip must grade the solutions.
-    Raises RubricError, CommandError, SandboxError, or ArgumentsError for an unusable OUT.
+    Raises CommandError, SandboxError, or ArgumentsError for an unusable OUT.
     """
     for folder in (homework.folder / "assignments", homework.solutions):
         if out.resolve().is_relative_to(folder):

@@ -13,7 +13,7 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Row
 from autograder.cli import doctor
 from autograder.cli.main import Commands, main
-from autograder.exceptions import ArgumentsError, CommandError, RubricError, SandboxError
+from autograder.exceptions import ArgumentsError, CommandError, SandboxError
 from autograder.release import packing
 from autograder.sandbox import layers
 from autograder.sandbox.protocol import Ended, Error, Response
@@ -46,7 +46,6 @@ def run_failing_command(error: BaseException) -> Result:
 
 @pytest.mark.parametrize(("error", "status", "said"), [
     (ArgumentsError("why"), 2, "why"),
-    (RubricError("why"), 1, "why"),
     (CommandError("why"), 1, "why"),
     (SandboxError("why"), 1, "why"),
     (OSError(errno.EIO, "why", "a.csv"), 1, "a.csv: why. No file is half written."),
@@ -64,7 +63,7 @@ def test_error_text_is_truncated_and_cleaned_of_control_characters() -> None:
     said = run_failing_command(CommandError("\x1b[31m" + "x" * 650_000)).stderr
     assert len(said) < 500 and "\x1b" not in said
     lines = run_failing_command(
-        RubricError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180)))
+        CommandError("\n".join(f"rubric.yaml:{number}: wrong" for number in range(180)))
     ).stderr.splitlines()
     assert (len(lines), lines[0], lines[-1]) == (101, "autograder: rubric.yaml:0: wrong", "... and 80 more lines")
 

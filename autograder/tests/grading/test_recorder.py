@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.exceptions import RubricError
+from autograder.exceptions import CommandError
 from autograder.grading.call_results import Target, TestCall
 from autograder.grading.recorder import Check, Recorder, rng_for
 from autograder.sandbox import wire
@@ -149,9 +149,11 @@ def test_argument_that_cannot_be_sent_is_rejected(recorder: Recorder, check: Any
     for function, argument, why in (
         (lambda x: x * mask, X, "<lambda> uses `mask`"), (lambda x: 1, object(), "object cannot be sent"),
     ):  # fmt: skip
-        with pytest.raises(RubricError, match=f"an argument of apply cannot be sent to students' code: .*{why}"):
+        with pytest.raises(CommandError, match=f"an argument of apply cannot be sent to students' code: .*{why}"):
             check.apply(function, argument)
-    with pytest.raises(RubricError, match="the result of apply cannot be sent from students' code: it has a generator"):
+    with pytest.raises(
+        CommandError, match="the result of apply cannot be sent from students' code: it has a generator"
+    ):
         check.apply(lambda x: (x, (part for part in x)), X)
     check.apply(lambda x: 2 * x, X)
     (of,) = recorder.test_calls
@@ -166,7 +168,7 @@ def test_arguments_are_sent_as_they_are(recorder: Recorder, check: Any, value: A
 
 
 def test_only_functions_of_the_rubric_can_be_checked(check: Any) -> None:
-    with pytest.raises(RubricError, match="has no function 'triple'"):
+    with pytest.raises(CommandError, match="has no function 'triple'"):
         check.triple(X)
 
 

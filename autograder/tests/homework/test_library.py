@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograder.exceptions import RubricError
+from autograder.exceptions import CommandError
 from autograder.grading.known_responses import alike, alike_in_form
 from autograder.homework.library import Written, edited
 from autograder.tests import running
@@ -64,13 +64,13 @@ REJECTED: dict[str, tuple[Callable[[Written], None], str]] = {
 @pytest.mark.parametrize("case", REJECTED)
 def test_invalid_misconception_is_rejected_with_its_id(rms: Written, case: str) -> None:
     enter, reason = REJECTED[case]
-    with pytest.raises(RubricError, match=r"^rms_norm\.a: ") as rejection:
+    with pytest.raises(CommandError, match=r"^rms_norm\.a: ") as rejection:
         enter(rms)
     assert reason in str(rejection.value)
 
 
 def test_unknown_function_is_rejected() -> None:
-    with pytest.raises(RubricError, match=r"^twice is not a function in rubric\.yaml"):
+    with pytest.raises(CommandError, match=r"^twice is not a function in rubric\.yaml"):
         Written(twice, HOMEWORK)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import CommandError, RubricError
+from autograder.exceptions import CommandError
 from autograder.grading.plan import record
 from autograder.homework import rubric
 from autograder.homework.homework import PACKAGE
@@ -76,7 +76,7 @@ WRONG = [  # old and new text in the rubric, the key in the message, and the pro
 @pytest.mark.parametrize(("old", "new", "where", "said"), WRONG)
 def test_error_has_file_key_and_advice(tmp_path: Path, old: str, new: str, where: str, said: str) -> None:
     assert old in TEXT + END
-    with pytest.raises(RubricError) as caught:
+    with pytest.raises(CommandError) as caught:
         loaded(tmp_path, (TEXT + END).replace(old, new, 1))
     assert all(text in str(caught.value) for text in (str(tmp_path / "rubric.yaml"), where, said))
 
@@ -90,7 +90,7 @@ CALLS = 1 + TEXT.split("call_seconds")[0].count("\n")
     (None, rf": cannot be read: {os.strerror(errno.ENOENT)}$"),
 ], ids=["line", "empty", "missing"])  # fmt: skip
 def test_error_has_the_line_if_there_is_one(tmp_path: Path, text: str | None, said: str) -> None:
-    with pytest.raises(RubricError, match=rf"rubric\.yaml{said}"):
+    with pytest.raises(CommandError, match=rf"rubric\.yaml{said}"):
         rubric.load(tmp_path / "rubric.yaml") if text is None else loaded(tmp_path, text)
 
 

@@ -76,7 +76,7 @@ class Loader(importlib.machinery.SourceFileLoader):
         """Compile the edited program instead of the file's; later versions of Python pass more `arguments`."""
         names, edited = self.submission.replaced.get(path, {}), self.submission.edited.get(path)
         if names or edited:
-            data = Rebinding(names).visit(edited or ast.parse(data, path))
+            data = rebind(edited or ast.parse(data, path), names)
         return super().source_to_code(data, path, *arguments, **options)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -86,52 +86,42 @@ class Loader(importlib.machinery.SourceFileLoader):
         super().exec_module(module)
 
 
-class ReferenceModule(ModuleType):
-    """Replaces a student's file: contract functions are the reference's, other names come from the file."""
+def reference_module(name: str, path: str, functions: Functions, submission: "StudentModules") -> ModuleType:
+    """Return a module to replace a student's file: contract functions are the reference's, other names come from the file."""
+    module, loader = ModuleType(name), Loader(name, path, submission)
+    file: ModuleType | None = None  # the module of the file itself
 
-    def __init__(self, name: str, path: str, functions: Functions, submission: "StudentModules"):
-        super().__init__(name)
-        vars(self).update(functions)
-        parameters = _parameters(path)
-        for function, reference in functions.items() if os.path.isfile(path) else ():
-            code = getattr(reference, "__code__", None)
-            if code is None or parameters.get(function) != {code.co_varnames[: code.co_argcount]}:
-                setattr(self, function, adopting(reference, partial(self._find, function)))
-        self.__file__ = path
-        self.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
-        self._functions, self._loader = tuple(functions), Loader(name, path, submission)
-        self._file: ModuleType | None = None  # the module of the file itself
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "__all__":
-            return self._exported()
-        is_special = name.startswith("__") and name.endswith("__") and name not in ("__version__", "__author__")
-        if is_special or "_file" not in vars(self):  # an incomplete copy
-            raise AttributeError(name)
-        return getattr(self._run(), name)
-
-    def _run(self) -> ModuleType:
+    def run() -> ModuleType:
         """Run the file itself when one of its other names is first used."""
-        if self._file is None:
-            spec = importlib.util.spec_from_loader(self._loader.name, self._loader)
-            if spec is None or not os.path.isfile(self._loader.path):
-                raise AttributeError(f"module {self.__name__!r} has no other attributes")
-            self._file = importlib.util.module_from_spec(spec)
-            self._loader.exec_module(self._file)
-        return self._file
+        nonlocal file
+        if file is None:
+            spec = importlib.util.spec_from_loader(name, loader)
+            if spec is None or not os.path.isfile(path):
+                raise AttributeError(f"module {name!r} has no other attributes")
+            file = importlib.util.module_from_spec(spec)
+            loader.exec_module(file)
+        return file
 
-    def _find(self, name: str) -> Any:
-        """Return the student's function of this name."""
-        return getattr(self._run(), name)
+    def find(attribute: str) -> Any:
+        if attribute == "__all__":  # for `import *`: the functions, and the file's other names if it can be run
+            names: list[str] = []
+            with contextlib.suppress(Exception):
+                declared = getattr(run(), "__all__", [name for name in vars(run()) if not name.startswith("_")])
+                names = [name for name in declared if hasattr(run(), name) and name not in functions]
+            return [*functions, *names]
+        is_special = attribute.startswith("__") and attribute.endswith("__")
+        if is_special and attribute not in ("__version__", "__author__"):
+            raise AttributeError(attribute)
+        return getattr(run(), attribute)
 
-    def _exported(self) -> list[str]:
-        """Return the names for `import *`: the functions, and the file's other names if it can be run."""
-        names: list[str] = []
-        with contextlib.suppress(Exception):
-            file = self._run()
-            declared = getattr(file, "__all__", [name for name in vars(file) if not name.startswith("_")])
-            names = [name for name in declared if hasattr(file, name) and name not in self._functions]
-        return [*self._functions, *names]
+    vars(module).update(functions, __getattr__=find, __file__=path)
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=path)
+    parameters = _parameters(path)
+    for function, reference in functions.items() if os.path.isfile(path) else ():
+        code = getattr(reference, "__code__", None)
+        if code is None or parameters.get(function) != {code.co_varnames[: code.co_argcount]}:
+            setattr(module, function, adopting(reference, partial(find, function)))
+    return module
 
 
 class StudentModules:
@@ -143,21 +133,32 @@ class StudentModules:
         self.edited: dict[str, ast.Module] = {}  # syntax trees to run instead of files
         self.replaced: dict[str, Functions] = {}  # by file, so that functions of these names in other files remain
         self._helpers: Functions = {}
+        self._references: dict[str, ModuleType] = {}
         self._begun = False
 
-    def define(self, references: list[Any], has_helpers: bool) -> None:
-        """Put references, each [name, code, functions], in place of files; no code of the submission runs.
+    def define(self, references: list[Any], has_helpers: bool) -> Iterable[Any]:
+        """Put references, each [name, code, functions], in place of files; returns the `REQUESTS` of one that has them.
 
-        With `has_helpers`, the functions of the last one will replace those of the first module that is loaded.
+        With `has_helpers`, the functions of the last one will replace those of the first module that is loaded. A reference
+        can import those before it. No code of the submission runs.
         """
-        defined = self.defined(references)
-        if not self._begun:
+        defined: dict[str, dict[str, Any]] = {}
+        for name, code, functions in references:
+            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))  # for relative imports
+            exec(marshal.loads(code), vars(module))  # noqa: S102 - the grader's own code
+            sys.modules[name] = module
+            defined[name] = {function: getattr(module, function) for function in functions}
+        for name in defined:
+            del sys.modules[name]
+        added = [request for functions in defined.values() for request in functions.pop("REQUESTS", ())]
+        if not (self._begun or added):
             self._begin()
-        self._helpers = defined.pop() if has_helpers else {}
-        for (name, _, _), functions in zip(references, defined, strict=False):
+        self._helpers = defined.pop(name) if has_helpers else {}
+        for name, functions in defined.items():
             sys.modules.pop(name, None)
             if functions:
-                sys.modules[name] = ReferenceModule(name, self._path(name), functions, self)
+                sys.modules[name] = self._references[name] = reference_module(name, self._path(name), functions, self)
+        return added
 
     def load(self, modules: list[str]) -> None:
         """Import modules. Raises Raised for any exception of the modules."""
@@ -170,18 +171,6 @@ class StudentModules:
             except BaseException as error:
                 raise Raised(error) from error
 
-    def defined(self, references: list[Any]) -> list[dict[str, Callable[..., Any]]]:
-        """Return the functions of each reference. A reference can import those before it."""
-        defined = []
-        for name, code, functions in references:
-            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))  # for relative imports
-            exec(marshal.loads(code), vars(module))  # noqa: S102 - the grader's own code
-            sys.modules[name] = module
-            defined.append({function: getattr(module, function) for function in functions})
-        for name, _, _ in references:
-            sys.modules.pop(name, None)
-        return defined
-
     def _files_of(self, module: str, names: Iterable[str]) -> set[str]:
         """Import a module once; return its file and those from which it imports functions of these names."""
         with contextlib.suppress(BaseException):  # it may need these functions
@@ -189,7 +178,7 @@ class StudentModules:
         namespace = vars(sys.modules.get(module, ModuleType(module)))
         codes = [getattr(namespace.get(name), "__code__", None) for name in names]
         for name, loaded in list(sys.modules.items()):
-            if not isinstance(loaded, ReferenceModule) and self._owns(loaded):
+            if self._references.get(name) is not loaded and self._owns(loaded):
                 del sys.modules[name]
         return {self._path(module), *(code.co_filename for code in codes if isinstance(code, CodeType))}
 
@@ -219,35 +208,29 @@ class StudentModules:
         return os.path.join(self.folder, module + ".py")
 
 
-class Rebinding(ast.NodeTransformer):
-    """Replaces functions of a program where they are defined. Run the program where `hidden_names` are defined.
+def rebind(program: ast.AST, names: Functions) -> Any:
+    """Replace functions of a program where they are defined. Run the program where `hidden_names` are defined.
 
     `name = <the other function>(name)` is inserted after each top-level statement that binds the name, also in branches. Later
     uses (a table, a default value, a class, another name) then refer to the other function.
     """
-
-    def __init__(self, names: Functions):
-        self.names = names
-
-    def visit(self, node: ast.AST) -> Any:
-        # An expression may be nested too deeply for this method. Its statement says which names it binds.
-        if isinstance(node, ast.expr):
-            return node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            self.generic_visit(node)
-        if not isinstance(node, ast.stmt):
-            return node
-        rebound = [node]
-        bound = set(bound_names([node]))
-        hit = [name for name in self.names if name in bound or "*" in bound]
-        pairs = [(name, name) for name in hit]
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
-            pairs += [(node.value.id, name) for name in hit]
-        for name, source in pairs:
-            value = ast.Call(ast.Name(f"<{source}>", ast.Load()), [ast.Name(name, ast.Load())], [])
-            new = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
-            rebound.append(ast.fix_missing_locations(new))
-        return rebound
+    for statements in (value for _, value in ast.iter_fields(program) if isinstance(value, list)):
+        for node in [*statements]:
+            if not isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+                continue
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                rebind(node, names)
+            if not isinstance(node, ast.stmt):
+                continue
+            bound = set(bound_names([node]))
+            pairs = [(name, name) for name in names if name in bound or "*" in bound]
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+                pairs += [(node.value.id, name) for name, _ in pairs]
+            for target, name in reversed(pairs):
+                value = ast.Call(ast.Name(f"<{name}>", ast.Load()), [ast.Name(target, ast.Load())], [])
+                new = ast.copy_location(ast.Assign([ast.Name(target, ast.Store())], value), node)
+                statements.insert(statements.index(node) + 1, ast.fix_missing_locations(new))
+    return program
 
 
 def hidden_names(names: Functions) -> dict[str, Callable[..., Any]]:

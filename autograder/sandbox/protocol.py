@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import Parameter, Signature
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ from autograder.shared.signatures import accepts, signatures
 from autograder.shared.tree import arrays, copied, mapped
 
 if TYPE_CHECKING:
-    from autograder.sandbox.session import Session
+    from autograder.sandbox.loading import StudentModules
 
 MAX_KINDS = 32  # names of exception classes in one error
 KINDS = (
@@ -158,7 +159,10 @@ class Reference(NamedTuple):
 
 
 class Define(Request):
-    """Put references in place of files; see `StudentProcess.load`."""
+    """Put references in place of files; see `StudentProcess.load`. No code of the submission runs.
+
+    A reference that has `REQUESTS`, classes, adds kinds of requests to the process. Its code may import this module.
+    """
 
     kind, is_stored, is_kits = "define", False, True
 
@@ -167,7 +171,11 @@ class Define(Request):
 
     @staticmethod
     def answer(session: "Session", references: list[Any], has_helpers: bool) -> Sequence[Any]:
-        session.submission.define(references, has_helpers)
+        sys.modules.update(session.kit)
+        added = session.imports.define(references, has_helpers)
+        session.requests.update({request.kind: request for request in added})
+        for name in session.kit:
+            del sys.modules[name]
         return []
 
 
@@ -186,7 +194,7 @@ class Load(Request):
     @staticmethod
     def answer(session: "Session", modules: list[str], names: list[tuple[str, str]]) -> Sequence[Any]:
         session.flush()  # code of the submission could change earlier responses
-        session.submission.load(modules)
+        session.imports.load(modules)
         every = []
         for module, name in names:
             try:
@@ -206,10 +214,11 @@ class Load(Request):
 
 
 class Call(Request):
-    """Call `module.function`; `checks` may contain "pure" and "new".
+    """Call `module.function`; returns the value, and what `checks` ask for.
 
-    A number above 0 keeps the arguments and the result alive in the student's process. Arguments are plain data,
-    functions (see wire.py) and handles of objects of earlier calls.
+    "pure": the arguments that changed; "new": whether the result shares memory with an argument. A number above 0 keeps
+    the arguments and the result alive in the student's process. Arguments are plain data, functions (see wire.py) and
+    handles of objects of earlier calls.
     """
 
     kind, returns = "call", (object, list, bool)
@@ -228,12 +237,28 @@ class Call(Request):
         self.arguments = (*args, *named.values())
 
     @staticmethod
-    def answer(session: "Session", module: str, name: str, args: Any, kwargs: Any, *more: Any) -> Sequence[Any]:
+    def answer(
+        session: "Session", module: str, name: str, args: Any, kwargs: Any, checks: Sequence[str], number: int
+    ) -> Sequence[Any]:
         function = session.function(module, name)
         if not callable(function):
             raise Missing
         session.calling = function, args, kwargs
-        return session.calls.call(function, args, kwargs, *more)
+        args, kwargs = mapped(session.find, tuple(args)), mapped(session.find, kwargs)
+        arguments = (*args, *kwargs.values())
+        before = copied(arguments) if number or "pure" in checks else ()
+        if number:
+            session.arguments[number] = arguments, before
+            session.objects[number] = dict(enumerate(arguments))
+        try:
+            value = function(*args, **kwargs)
+        except BaseException as error:  # also SystemExit and KeyboardInterrupt
+            raise Raised(error) from error
+        if number:
+            session.objects[number]["result"] = value
+        changed = differences(arguments, before) if "pure" in checks else []
+        shared = "new" in checks and any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(arguments))
+        return wire.sendable(value, session.limit), changed, shared
 
     def check(self, *parts: Any) -> Response:
         value, changed, shared = parts
@@ -253,7 +278,7 @@ class Changes(Request):
     def answer(session: "Session", number: int) -> Sequence[Any]:
         if threading.active_count() > 1:
             time.sleep(THREADS_SECONDS)  # give other threads time to run
-        return [session.calls.changes(number)]
+        return [differences(*session.arguments[number]) if number in session.arguments else []]
 
     def check(self, *parts: Any) -> Response:
         (changed,) = parts
@@ -267,7 +292,7 @@ class Look(Request):
 
     @staticmethod
     def answer(session: "Session", handle: Handle) -> Sequence[Any]:
-        return [session.calls.look(handle)]
+        return [wire.sendable(session.find(handle), session.limit)]
 
 
 class Write(Request):
@@ -277,26 +302,14 @@ class Write(Request):
 
     @staticmethod
     def answer(session: "Session", handle: Handle, value: Any) -> Sequence[Any]:
-        session.calls.write(handle, value)
+        with suppress(Absent, TypeError, ValueError):
+            target = session.find(handle)
+            if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
+                np.copyto(target, value)
         return []
 
 
-class Extend(Request):
-    """Add kinds of requests to a process: the code of modules, the last of which has `REQUESTS`, their classes."""
-
-    kind, is_stored, is_kits = "extend", False, True
-
-    @staticmethod
-    def answer(session: "Session", code: list[Any]) -> Sequence[Any]:
-        sys.modules.update(session.kit)
-        added: Any = session.submission.defined(code)[-1]["REQUESTS"]
-        session.requests.update({request.kind: request for request in added})
-        for name in session.kit:
-            del sys.modules[name]
-        return []
-
-
-REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Call, Changes, Look, Write, Extend)}
+REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Call, Changes, Look, Write)}
 
 
 # Validation
@@ -361,66 +374,42 @@ def _error(parts: Any, lines: Mapping[str, int]) -> Error:
 # Answers: in the student's process, and for trusted functions in the grader
 
 
-class Calls:
-    """Calls functions and keeps the objects of calls that have a number."""
+class Session:
+    """Answers requests, and keeps the objects of calls that have a number."""
+
+    imports: "StudentModules"
+    kit: Mapping[str, ModuleType]  # modules that the code of further requests may import
+    editor: Any  # of edit_runner.py, in a process that received it
+    flush: Callable[[], None]  # sends the responses so far
 
     def __init__(self, limit: int):
         """Values of half of `limit` bytes or more are reported as too large."""
-        self.limit = limit
+        self.limit, self.requests = limit, dict(REQUESTS)
+        self.calling: tuple[Any, ...] = ()  # the function of the current request and its arguments
         # By the number of the call: its objects by the first step of a `Handle`, and its arguments with copies made before it.
-        self._objects: dict[int, dict[str | int, Any]] = {}
-        self._arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
+        self.objects: dict[int, dict[str | int, Any]] = {}
+        self.arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
-    def call(
-        self,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        checks: Sequence[str] = (),
-        number: int = 0,
-    ) -> tuple[Any, list[Change], bool]:
-        """Call a function with the observations in `checks`; returns the value and what was observed.
-
-        Each `Handle` is replaced by its object. "pure": the arguments that changed; "new": whether the result shares
-        memory with an argument. A `number` keeps the objects for later. Raises Raised for any exception of the
-        function, and Absent.
-        """
-        args, kwargs = mapped(self._find, tuple(args)), mapped(self._find, kwargs)
-        arguments = (*args, *kwargs.values())
-        before = copied(arguments) if number or "pure" in checks else ()
-        if number:
-            self._arguments[number] = arguments, before
-            self._objects[number] = dict(enumerate(arguments))
+    def answer(self, request: bytes) -> Sequence[Any]:
+        """Return the parts of the response; raises the exceptions of the student's code."""
+        kind, *parts = wire.decode(request)
+        asked = self.requests[kind]
         try:
-            value = function(*args, **kwargs)
-        except BaseException as error:  # also SystemExit and KeyboardInterrupt
-            raise Raised(error) from error
-        if number:
-            self._objects[number]["result"] = value
-        changed = differences(arguments, before) if "pure" in checks else []
-        shared = "new" in checks and any(np.shares_memory(a, b) for a in arrays(value) for b in arrays(arguments))
-        return wire.sendable(value, self.limit), changed, shared
+            return asked.answer(self, *parts)
+        except BaseException as error:
+            if kind in REQUESTS or isinstance(error, Raised):
+                raise
+            raise Raised(error) from error  # added requests run code of the submission
 
-    def changes(self, number: int) -> list[Change]:
-        """Return the differences of the arguments of an earlier call from their values before it."""
-        return differences(*self._arguments[number]) if number in self._arguments else []
+    def function(self, module: str, name: str) -> Any:
+        """Return the function of a loaded module, None if there is none."""
+        return getattr(sys.modules.get(module), name, None)
 
-    def look(self, handle: Handle) -> Any:
-        """Return the present value of the object of a handle; raises Absent."""
-        return wire.sendable(self._find(handle), self.limit)
-
-    def write(self, handle: Handle, value: Any) -> None:
-        """Overwrite the array of a handle in place; no effect unless it is a writable array of that shape."""
-        with suppress(Absent, TypeError, ValueError):
-            target = self._find(handle)
-            if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
-                np.copyto(target, value)
-
-    def _find(self, leaf: Any) -> Any:
-        """Return the object of a `Handle`; any other leaf itself."""
+    def find(self, leaf: Any) -> Any:
+        """Return the object of a `Handle`, any other leaf itself; raises Absent."""
         if type(leaf) is not Handle:
             return leaf
-        value: Any = self._objects.get(leaf.call, {})
+        value: Any = self.objects.get(leaf.call, {})
         try:
             for step in leaf.path:
                 if type(value) not in (list, dict) and not isinstance(value, tuple):

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.exceptions import Endless
-from autograder.sandbox.protocol import Call, Extend, Reference, Request, Response
+from autograder.sandbox.protocol import Call, Define, Reference, Request, Response, Session
 from autograder.shared.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
 from autograder.shared.slips import slips
 
 if TYPE_CHECKING:
     from autograder.sandbox.loading import StudentModules
-    from autograder.sandbox.session import Session
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
 
@@ -40,9 +39,9 @@ class Edits(Request):
 
     @staticmethod
     def answer(
-        session: "Session", module: str, function: str, unedited: list[str], lines: list[int], call: bytes
+        session: Session, module: str, function: str, unedited: list[str], lines: list[int], call: bytes
     ) -> Sequence[Any]:
-        editor = session.editor = Editor(session.submission, module, function, unedited)
+        editor = session.editor = Editor(session.imports, module, function, unedited)
         with contextlib.suppress(BaseException), executed(editor.path) as run, editor.defined(editor.text.units):
             session.answer(call)
         rows = [(number, edit.size, edit.lines[0]) for number, edit in editor.text.reached(run)]
@@ -62,7 +61,7 @@ class Edited(Request):
     kind, returns = "edited", Call.returns
 
     @staticmethod
-    def answer(session: "Session", number: int, call: bytes) -> Sequence[Any]:
+    def answer(session: Session, number: int, call: bytes) -> Sequence[Any]:
         editor: Editor = session.editor
         edit = editor.text.edits[number]
         with edit.applied(), editor.defined(editor.text.dependents(edit.unit)):
@@ -79,11 +78,11 @@ class Edit(Request):
     kind, returns, is_stored = "edit", (tuple,), False
 
     @staticmethod
-    def answer(session: "Session", module: str, function: str, unedited: list[str], number: int) -> Sequence[Any]:
-        editor = Editor(session.submission, module, function, unedited)
+    def answer(session: Session, module: str, function: str, unedited: list[str], number: int) -> Sequence[Any]:
+        editor = Editor(session.imports, module, function, unedited)
         edit = editor.text.edits[number]
         edit.put()
-        session.submission.edited = {editor.path: editor.text.tree}
+        session.imports.edited = {editor.path: editor.text.tree}
         return [tuple(edit.lines)]
 
     def check(self, *parts: Any) -> Response:
@@ -130,10 +129,10 @@ def _up(*_: Any) -> None:
 
 
 @cache
-def extension() -> Extend:
+def extension() -> Define:
     """In the grader: the code of these requests, sent only to the processes that need it."""
     sent = []
     for name in (slips.__module__, Text.__module__, __name__):
         code = compile(inspect.getsource(sys.modules[name]), f"{name}.py", "exec", dont_inherit=True)
         sent.append(Reference(name, marshal.dumps(code), ("REQUESTS",) * (name == __name__)))
-    return Extend(sent)
+    return Define(sent)

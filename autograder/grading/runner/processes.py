@@ -34,14 +34,7 @@ from autograder.grading.plan import Plan
 from autograder.grading.thresholds import MOST_PROBES_SPENT, RESTARTS
 from autograder.homework.homework import Homework
 from autograder.sandbox.process import PREVIEW, SPENT, StudentProcess
-from autograder.sandbox.protocol import (
-    Call,
-    Calls,
-    Ended,
-    Error,
-    Request,
-    Response,
-)
+from autograder.sandbox.protocol import Call, Ended, Error, Request, Response, Session
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import MAX_FROM_STUDENT
 from autograder.shared.errors import builtin_kinds, passed, text_of
@@ -143,16 +136,12 @@ class SandboxProcess:
         return refusal.call(test_call) if refusal is not None and refusal.refuses(test_call) else test_call.call
 
 
-class Direct:
-    """Makes test calls, in order, on functions in this process: references, known misconceptions, and other trusted code.
-
-    Requests are answered as in the session of a student's process.
-    """
+class Direct(Session):
+    """Makes test calls, in order, on functions in this process: references, known misconceptions, and other trusted code."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]):
+        super().__init__(MAX_FROM_STUDENT)
         self.functions = functions
-        self.calls = Calls(MAX_FROM_STUDENT)
-        self.calling: tuple[Any, ...] = ()
 
     def function(self, module: str, name: str) -> Callable[..., Any] | None:
         return self.functions.get(name)

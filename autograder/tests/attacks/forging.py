@@ -83,7 +83,7 @@ def edit_of_nothing():
     import right
 
     SESSION = next(thing for thing in gc.get_objects() if type(thing).__name__ == "Session")
-    RIGHT = [bool(SESSION.submission.edited)]  # whether this process was told to make an edit
+    RIGHT = [bool(SESSION.imports.edited)]  # whether this process was told to make an edit
 
     class Edits:
         @staticmethod

@@ -26,7 +26,7 @@ BROKEN = {
         r"they lose .*TypeError: source_to_code\(\) takes 2 positional arguments",
     ),
     "definitions": (
-        "from autograder.sandbox import loading\nloading.StudentModules.defined = lambda self, code: 1 / 0\n",
+        "from autograder.sandbox import loading\nloading.StudentModules.define = lambda *_: 1 / 0\n",
         "ZeroDivisionError",
     ),
     "wire": (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autograder.sandbox.loading import Rebinding, ReferenceModule, StudentModules, hidden_names
+from autograder.sandbox.loading import StudentModules, hidden_names, rebind, reference_module
 
 NAMES = {
     "import os.path, json as j\nfrom math import pi as p, e": ["os", "j", "p", "e"],
@@ -24,7 +24,7 @@ NAMES = {
 
 def exported_names(path: Path) -> set[str]:
     own = {"f": run} if path.stem == "with_f" else {}
-    return {*ReferenceModule(path.stem, str(path), own, StudentModules(str(path.parent), frozenset())).__all__}
+    return {*reference_module(path.stem, str(path), own, StudentModules(str(path.parent), frozenset())).__all__}
 
 
 @pytest.mark.parametrize("source", NAMES)
@@ -69,7 +69,7 @@ def new() -> str:
 
 
 def run(source: str, names: dict[str, Any]) -> dict[str, Any]:
-    tree = ast.fix_missing_locations(Rebinding(names).visit(ast.parse(source)))
+    tree = rebind(ast.parse(source), names)
     namespace: dict[str, Any] = {**names, **hidden_names(names)}
     exec(compile(tree, "m.py", "exec"), namespace)
     return namespace

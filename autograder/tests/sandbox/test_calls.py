@@ -8,77 +8,64 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.exceptions import Absent, Raised
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Calls, described
+from autograder.sandbox.protocol import Call, Changes, Look, Request, Session, Write, described
 from autograder.sandbox.wire import Handle, sendable
 from autograder.shared.changes import Change
 from autograder.shared.errors import MAX_TEXT, builtin_kinds, text_of
 from autograder.shared.tree import Opaque, copied
 from autograder.tests.files import python_says
+from autograder.tests.running import opened
 
 WRITTEN = "entry written"
 
 
-@pytest.fixture
-def calls() -> Calls:
-    return Calls(2**20)
+def answers(function: Any, *requests: Request) -> list[Any]:
+    """The answers of a session whose only function is this one."""
+    session = Session(2**20)
+    session.function = lambda module, name: function  # type: ignore[method-assign]
+    return [request.answer(session, *request.parts) for request in requests]
 
 
-def shares(value: Any, args: tuple[Any, ...]) -> bool:
-    return Calls(2**20).call(lambda *_: value, args, {}, ["new"])[2]
+def shares(value: Any, args: tuple[Any, ...]) -> Any:
+    return answers(lambda *_: value, Call("m", "f", args, {}, ["new"]))[0][2]
 
 
-def keep(x: Any) -> Any:
-    return x
-
-
-def fail(x: Any) -> None:
-    x["w"].fill(3)
-    raise ValueError
-
-
-def test_call_is_observed_only_on_request(calls: Calls) -> None:
-    def spoil(x: Any) -> Any:
-        x += 1
+def test_call_is_observed_only_on_request() -> None:
+    def spoil(x: Any, **named: Any) -> Any:
+        for array in (x, *list(named.values())[1:]):
+            array += 1
         return x[:1]
 
-    assert calls.call(spoil, [np.zeros(2)], {}, ["pure", "new"])[1:] == ([Change(0, (), WRITTEN)], True)
-    assert calls.call(spoil, [np.zeros(2)], {})[1:] == ([], False)
+    named = {"a": np.ones(1), "b": np.ones(1)}
+    observed, plain = answers(
+        spoil, Call("m", "f", [np.zeros(2)], named, ["pure", "new"]), Call("m", "f", [np.zeros(2)])
+    )
+    assert observed[1:] == ([Change(0, (), WRITTEN), Change(2, (), WRITTEN)], True)
+    assert plain[1:] == ([], False)
 
 
-def test_keyword_arguments_are_numbered_after_positional_ones(calls: Calls) -> None:
-    def spoil(x: Any, *, a: Any, b: Any) -> None:
-        b[:] = 5
-
-    _, changed, _ = calls.call(spoil, [np.ones(1)], {"a": np.ones(1), "b": np.ones(1)}, ["pure"])
-    assert changed == [Change(2, (), WRITTEN)]
-
-
-def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects(calls: Calls) -> None:
+def test_write_ignores_wrong_shapes_read_only_arrays_and_other_objects() -> None:
     x, fixed = np.zeros(2), np.zeros(2)
     fixed.flags.writeable = False
-    calls.call(keep, [(x, fixed, 5)], {}, (), 1)
-    for value in (np.ones(3), np.ones((2, 1)), "text", None, np.array(["a", "b"])):
-        calls.write(Handle(1, ("result", 0)), value)
-    for place in ((0, 1), (0, 2), (0, 7), (4,)):
-        calls.write(Handle(1, place), np.ones(2))
+    values = (np.ones(3), np.ones((2, 1)), "text", None)
+    writes = [Write(Handle(1, ("result", 0)), value) for value in values]
+    writes += [Write(Handle(1, path), np.ones(2)) for path in ((0, 1), (0, 2), (0, 7), (4,))]
+    answers(lambda: (x, fixed, 5), Call("m", "f", number=1), *writes)
     assert [x.tolist(), fixed.tolist()] == [[0, 0], [0, 0]]
 
 
-def test_arguments_of_a_failed_call_are_kept(calls: Calls) -> None:
-    with pytest.raises(Raised) as raised:
-        calls.call(fail, [{"w": np.ones(1)}], {}, ["pure"], 1)
-    assert type(raised.value.error) is ValueError
-    assert calls.changes(1) == [Change(0, ("w",), WRITTEN)]
-    assert calls.look(Handle(1, (0, "w"))).tolist() == [3]
-    for path in (("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)):
-        with pytest.raises(Absent):
-            calls.look(Handle(1, path))
-        with pytest.raises(Absent):
-            calls.call(keep, [Handle(1, path)], {})
-    with pytest.raises(Absent):
-        calls.look(Handle(2, (0,)))
+def test_arguments_of_a_failed_call_are_kept() -> None:
+    with opened("def f(x):\n    x['w'].fill(3)\n    raise ValueError") as (_, process):
+        process.load(["m"])
+        failed = Call("m", "f", [{"w": np.ones(1)}], {}, ["pure"], 1)
+        error, changes, kept = process.run([failed, Changes(1, failed), Look(Handle(1, (0, "w")))])
+        assert error.error is not None and error.error.kind == "ValueError"
+        assert changes.changed == (Change(0, ("w",), WRITTEN),) and kept.value.tolist() == [3]
+        paths: list[tuple[Any, ...]] = [("result",), ("result", 0), (1,), ("y",), (0, "w", "v"), (0, 0)]
+        handles = [*(Handle(1, path) for path in paths), Handle(2, (0,))]
+        absent = process.run([*map(Look, handles), *(Call("m", "f", [handle]) for handle in handles)])
+        assert {response.error and response.error.hint for response in absent} == {"absent"}
 
 
 LIMIT = 2**20

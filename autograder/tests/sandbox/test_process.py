@@ -13,8 +13,8 @@ from autograder.sandbox.process import SPENT, Limits
 from autograder.sandbox.protocol import (
     Call,
     Changes,
+    Define,
     Ended,
-    Extend,
     Look,
     Reference,
     Request,
@@ -248,8 +248,8 @@ FILL = "import time\ndef f():\n    for n in range(500): open(f'{n}', 'w').write(
 # An error of the kit's code after code of the submission has run.
 BREAK = """
 import gc
-[calls] = [thing for thing in gc.get_objects() if type(thing).__name__ == "Calls"]
-calls.call = None
+[session] = [thing for thing in gc.get_objects() if type(thing).__name__ == "Session"]
+session.function = None
 def f(): pass
 """
 SHOUT = """
@@ -324,10 +324,10 @@ class Repeat(Request):
     kind, returns = "repeat", Call.returns
 
 
-def tool() -> Extend:
+def tool() -> Define:
     texts = {"a_helper": "def doubled(x): return 2 * x", "a_tool": TOOL}
     code = {name: marshal.dumps(compile(text, name, "exec")) for name, text in texts.items()}
-    return Extend([Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("REQUESTS",))])
+    return Define([Reference("a_helper", code["a_helper"]), Reference("a_tool", code["a_tool"], ("REQUESTS",))])
 
 
 def test_an_extension_adds_requests_to_one_process_only() -> None:

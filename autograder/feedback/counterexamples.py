@@ -21,7 +21,7 @@ from autograder.homework import other_arguments
 from autograder.homework.other_arguments import is_telling
 from autograder.homework.rubric import Rubric
 from autograder.shared.compare import equal, magnitude
-from autograder.shared.differences import difference, reordered, transposed
+from autograder.shared.differences import difference, reordered
 from autograder.shared.display import display, function_source, literal, pair
 from autograder.submissions.text import cleaned_code
 
@@ -147,11 +147,8 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     if text := _other_arguments([*failing, *made_up]):
         return text
     differs, test_call = differs_by(example), example.test_call
-    values = test_call.expected, example.response.value, test_call.allowed
-    if reordered(*values):
+    if reordered(test_call.expected, example.response.value, test_call.allowed):
         return differs
-    if transposed(*values) and not all(differs_by(r) == differs for r in made_up):
-        differs = ""
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 
@@ -192,10 +189,8 @@ def _other_arguments(results: Sequence[CallResult]) -> str:
 def other_results(test_call: TestCall) -> dict[str, Any]:
     """Return the reference's results for other arguments, each with the sentence for code that returns it."""
     arguments = test_call.arguments
-    alternatives = other_arguments.results_by_change(
-        test_call.reference, arguments, test_call.expected, test_call.allowed
-    )
-    return {line(macro, words): value for macro, words, value in alternatives}
+    results = other_arguments.results_by_change(test_call.reference, arguments, test_call.expected, test_call.allowed)
+    return {line("right_for", words): value for words, value in results}
 
 
 # Arguments that affect only one of the two results, such as an unused one, or rows that should not affect other rows

@@ -7,8 +7,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, combinations, permutations
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,21 +29,32 @@ STEPS = "Check each step that depends on {}."
 
 def result(function: Function, arguments: Arguments) -> Any:
     """Return the reference's result; None if it rejects the arguments."""
-    return _result_of(partial(_on_copies, function, arguments))
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        try:
+            return function(**copied(arguments))
+        except Exception:
+            return None
 
 
 def results_by_change(
     function: Function, arguments: Arguments, expected: Any, allowed: float
-) -> Iterator[tuple[str, str, Any]]:
-    """Yield the reference's results for other arguments, where they differ from `expected`; the most likely mix-ups come first.
+) -> Iterator[tuple[str, Any]]:
+    """Yield the reference's results for other arguments, where they differ from `expected`, each with words for the arguments.
 
-    Each comes with a macro of feedback/messages.j2 and its argument. Small integer or boolean results match too many arrays
-    by chance; for these, only flags, strings, counts, defaults and masks are changed.
+    Small integer or boolean results match too many arrays by chance; for these, only flags, strings, counts, defaults and
+    masks are changed.
     """
-    for macro, words, call in _calls(function, arguments, expected):
-        value = _result_of(call)
-        if value is not None and (macro == "unchanged" or is_telling(value)) and not equal(expected, value, allowed):
-            yield macro, words, value
+    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(expected)]
+    of_floats = all(kind == "f" for kind, _ in kinds)
+    many = all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds)
+    for words, changed in (
+        *_plain(function, arguments),
+        *(_floats(function, arguments) if of_floats else ()),
+        *(_lists(arguments) if many else ()),
+    ):
+        value = result(function, changed)
+        if value is not None and is_telling(value) and not equal(expected, value, allowed):
+            yield words, value
 
 
 def is_telling(value: Any) -> bool:
@@ -54,43 +64,9 @@ def is_telling(value: Any) -> bool:
     return not (floats and is_constant) and not any((np.isnan(array) | np.isposinf(array)).any() for array in floats)
 
 
-def _calls(function: Function, arguments: Arguments, expected: Any) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    for words, changed in _plain(function, arguments):
-        yield "right_for", words, partial(_on_copies, function, changed)
-        if words.endswith("one larger"):
-            first = "row" if isinstance(expected, np.ndarray) and expected.ndim > 1 else "entry"
-            shifted = f"{words}, without the first {first} of that result"
-            yield "right_for", shifted, partial(lambda arguments: _on_copies(function, arguments)[1:], changed)
-    kinds = [(np.asarray(leaf).dtype.kind, np.size(leaf)) for leaf in leaves(expected)]
-    if all(kind == "f" or (kind == "b" and size > 5) for kind, size in kinds):  # floats, or many bools
-        of_floats = all(kind == "f" for kind, _ in kinds)
-        for words, changed in (
-            *(_floats(function, arguments) if of_floats else ()),
-            *_mixed_up(arguments, "`{}".format),
-        ):
-            yield "right_for", words, partial(_on_copies, function, changed)
-    for name, value in arguments.items():
-        if isinstance(value, np.ndarray):
-            yield "unchanged", name, value.copy
-
-
-def _on_copies(function: Function, arguments: Arguments) -> Any:
-    return function(**copied(arguments))
-
-
-def _result_of(call: Callable[[], Any]) -> Any:
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        try:
-            return call()
-        except Exception:
-            return None
-
-
 def changes(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
     """Yield changes that may make a wrong call correct, and so point to the mistake."""
     yield from _plain(function, arguments)
-    floats = [name for name, p in inspect.signature(function).parameters.items() if isinstance(p.default, float)]
-    yield from ((f"`{name}=0.0`", arguments | {name: 0.0}) for name in floats)  # such as an eps
     yield from _first_row(arguments)
 
 
@@ -148,7 +124,7 @@ def variants(function: Function, arguments: Arguments, together: Collection[str]
 
 
 def _plain(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Other flags, strings and counts, defaults instead of arguments, and a causal mask."""
+    """Yield other flags, strings and counts, defaults instead of arguments, and a causal mask."""
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
         value, default = arguments.get(name), parameter.default
@@ -197,71 +173,19 @@ def _known_words(function: Function) -> set[str]:
 
 
 def _floats(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Other floats."""
+    """Yield other floats: the default, 0, and common wrong values of an eps, 1e-12 to 1e-3."""
     for name, parameter in inspect.signature(function).parameters.items():
         default = parameter.default
         if isinstance(default, float):
-            # Common wrong values of a small default: 1e-12 to 1e-3 for an eps.
             powers = [float(f"1e{power}") for power in range(-12, -2)] if 0 < default < 1e-3 else []
-            for number in dict.fromkeys((default, 0.0, 1.0, 1 - default, *powers)):
+            for number in dict.fromkeys((default, 0.0, *powers)):
                 yield f"`{name}={number:.6g}`", arguments | {name: number}
-            yield f"1 - `{name}` in place of `{name}`", arguments | {name: 1 - arguments.get(name, default)}
 
 
-def _mixed_up(values: Arguments, name: Callable[[str], str]) -> Iterator[tuple[str, Arguments]]:
-    """Other arrays in a dict, such as the arguments. `name(key)` is the code for an entry, without the closing backtick."""
-    for first, second in combinations(values, 2):
-        both = values[first], values[second]
-        if _exchangeable(*both) or (isinstance(both[0], dict) and isinstance(both[1], dict)):
-            yield f"{name(first)}` and {name(second)}` swapped", values | {first: both[1], second: both[0]}
-    for first, second in permutations(values, 2):
-        if _exchangeable(values[first], values[second]):
-            yield f"{name(second)}` in place of {name(first)}`", values | {first: values[second]}
-    for key, value in values.items():
-        yield from ((words, values | {key: changed}) for words, changed in _changed(name(key), value))
-
-
-def _exchangeable(first: Any, second: Any) -> bool:
-    arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
-    return arrays and first.dtype.kind == second.dtype.kind and first.shape == second.shape
-
-
-def _changed(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Other values for an argument or a part of it; `name` has no closing backtick."""
-    if isinstance(value, np.ndarray):
-        yield from ((f"{name}` {words}", changed) for words, changed in _arrays(value))
-    elif isinstance(value, dict):
-        yield from _mixed_up(value, lambda key: f"{name}[{key!r}]")
-        arrays = {key: entry.T for key, entry in value.items() if isinstance(entry, np.ndarray)}
-        if len(arrays) > 1:
-            yield f"every array of {name}` transposed", value | arrays
-    elif isinstance(value, list):
-        yield f"{name}` in reverse order", value[::-1]
-        if len(value) > 1:
-            yield f"{name}` without its last entry", value[:-1]
-            yield f"{name}` without its first entry", value[1:]
-            yield f"only the last entry of {name}`", value[-1:]
-        for number, entry in enumerate(value):
-            changes = _changed(f"{name}[{number}]", entry)
-            yield from ((words, [*value[:number], changed, *value[number + 1 :]]) for words, changed in changes)
-
-
-def _arrays(value: "np.ndarray[Any, Any]") -> Iterator[tuple[str, Any]]:
-    if value.dtype.kind == "b":
-        yield "inverted (True and False swapped)", ~value
-        yield "True everywhere", np.ones_like(value)
-        yield "False everywhere", np.zeros_like(value)
-    if value.dtype.kind == "f":
-        yield "all zeros", np.zeros_like(value)
-        yield "all ones", np.ones_like(value)
-        if np.isfinite(value).all():  # no argument has +inf
-            yield "negated", -value
-    if value.ndim >= 2:
-        yield "transposed", np.swapaxes(value, -1, -2)
-        yield "with its rows in reverse order", np.flip(value, -2)
-    if value.ndim:
-        yield "in reverse order" if value.ndim == 1 else "with its columns in reverse order", np.flip(value, -1)
-        if len(value) > 1:
-            thing = "entry" if value.ndim == 1 else "row"
-            yield f"without its first {thing}", value[1:]
-            yield f"without its last {thing}", value[:-1]
+def _lists(arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """Yield lists in reverse order, or without an entry."""
+    for name, value in arguments.items():
+        if isinstance(value, list) and len(value) > 1:
+            yield f"`{name}` in reverse order", arguments | {name: value[::-1]}
+            yield f"`{name}` without its last entry", arguments | {name: value[:-1]}
+            yield f"`{name}` without its first entry", arguments | {name: value[1:]}

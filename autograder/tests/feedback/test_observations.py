@@ -25,8 +25,6 @@ SMALL = (np.array([0.0, 0.0, 0.003]), np.ones(3), np.zeros(3))
 BATCH = (*ARGS, np.array([0.0, 1.0, 2.0]), np.array([1.0, 4.0, 2.0]), True)
 Q, K, V = np.array([[1.0, 0.0], [0.5, 2.0]]), np.array([[0.0, 1.0], [2.0, 1.0]]), np.array([[1.0, 2.0], [3.0, 5.0]])
 MASK = {"mask": np.tri(2, dtype=bool)}
-PARAMS = {name: V * (i + 1) for i, name in enumerate(("w_q", "w_k", "w_v", "w_o"))}
-SHUFFLED, TRANSPOSED = {**PARAMS, "w_v": PARAMS["w_k"]}, {name: w.T for name, w in PARAMS.items()}
 FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
 
 
@@ -39,16 +37,6 @@ FLOW = (np.arange(8.0).reshape(2, 2, 2), np.array([1.0, 2.0]))
         ("gradient_flow", FLOW, {"residual": True}, F["gradient_flow"](*FLOW, residual=False), "with `residual=False`."),
         ("layer_norm", SMALL, {}, NORM(*SMALL, 0.0), "would be the correct result with `eps=0`."),
         ("layer_norm", SMALL, {}, NORM(*SMALL, 1e-6), "would be the correct result with `eps=1e-06`."),
-        ("layer_norm", ARGS, {}, NORM(X, BETA, GAMMA), "would be the correct result with `gamma` and `beta` swapped."),
-        ("layer_norm", ARGS, {}, NORM(X, GAMMA, 0 * BETA), "would be the correct result with `beta` all zeros."),
-        ("scaled_dot_product_attention", (Q, K, V), {}, ATTENTION(Q, K.T, V), "would be the correct result with `k` transposed."),
-        ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, SHUFFLED, 1),
-         "would be the correct result with `params['w_k']` in place of `params['w_v']`."),
-        ("multi_head_attention", (Q, PARAMS, 1), {}, F["multi_head_attention"](Q, TRANSPOSED, 1),
-         "would be the correct result with every array of `params` transposed."),
-        ("positional_encoding", (3, 4), {}, F["positional_encoding"](4, 4)[1:],
-         "would be the correct result with `t` one larger, without the first row of that result."),
-        ("layer_norm", ARGS, {}, X, "Your result is the argument `x`, unchanged."),
     ],
 )  # fmt: skip
 def test_wrong_result_is_correct_for_other_arguments(
@@ -56,13 +44,6 @@ def test_wrong_result_is_correct_for_other_arguments(
 ) -> None:
     found = other_results(a_test_call(function, *args, **kwargs))
     assert any(sentence.endswith(said) for sentence, other in found.items() if equal(other, value, 1e-8))
-
-
-def test_other_arguments_are_legal_and_their_results_defined_and_varied() -> None:
-    zeros = other_results(a_test_call("layer_norm_backward", GRAD, X, GAMMA))
-    assert not [sentence for sentence in zeros if "all zeros" in sentence and "grad_out" in sentence]
-    infinite = other_results(a_test_call("softmax", np.array([[2.0, -np.inf], [-np.inf, -np.inf]])))
-    assert not [sentence for sentence in infinite if "negated" in sentence]
 
 
 def test_result_is_that_for_other_arguments_as_a_whole() -> None:
@@ -79,32 +60,24 @@ def test_change_of_a_huge_wrong_entry_is_no_unit() -> None:
     np.testing.assert_array_equal(moved(before, after, 3.0), [1, 0])
 
 
-def test_expected_results_and_short_token_sequences_match_no_other_arguments() -> None:
-    of = a_test_call("layer_norm", X, np.ones(3), np.zeros(3))
-    assert not [other for other in other_results(of).values() if equal(other, of.expected, 1e-8)]
-    lookup = {"embedding": 9 * np.eye(4), "blocks": [], "b_out": np.zeros(4), "w_out": np.roll(np.eye(4), 1, axis=1)}
-    found = other_results(a_test_call("generate", np.array([0]), lookup, 1, 2))
-    assert found and all("params" not in sentence for sentence in found)
-
-
 def no_beta(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return NORM(x, gamma, 0 * beta, eps)
 
 
-def no_beta_in_long_rows(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-    return NORM(x, gamma, beta if x.shape[-1] < 4 else 0 * beta, eps)
+def no_eps_in_long_rows(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, beta, eps if x.shape[-1] < 4 else 0.0)
 
 
 def off_in_others(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
-    return NORM(x, gamma, beta if x.shape[-1] > 4 else 0 * beta, eps) + (x.shape[-1] > 4) * x**2
+    return NORM(x, gamma, beta, eps if x.shape[-1] > 4 else 0.0) + (x.shape[-1] > 4) * x**2
 
 
-@pytest.mark.parametrize(("wrong", "fits"), [(no_beta_in_long_rows, True), (off_in_others, False)])
+@pytest.mark.parametrize(("wrong", "fits"), [(no_eps_in_long_rows, True), (off_in_others, False)])
 def test_other_arguments_must_fit_every_failing_example(wrong: Callable[..., Any], fits: bool) -> None:
     calls = [(x, np.ones(x.shape[-1]), np.arange(1.0, x.shape[-1] + 1)) for x in (NARROW, WIDE)]
     found = [known_responses(a_test_call("layer_norm", *args, number=n), wrong) for n, args in enumerate(calls, 1)]
     example = next(call_result for call_result in found if call_result.failure is not None)
-    assert ("`beta` all zeros" in observe(example, found)) is fits
+    assert ("with `eps=0`" in observe(example, found)) is fits
 
 
 COUNTED = "3 of 3 entries are wrong: entry [0, 2] is 0.04840332 instead of 0.9755588."
@@ -141,10 +114,6 @@ def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
 
 
-def two_roots(x: Any, gamma: Any, eps: float = 1e-6) -> Any:
-    return gamma * x / (np.sqrt((x**2).mean(-1, keepdims=True)) + np.sqrt(eps))
-
-
 def about_running(
     x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, training: Any, **rest: Any
 ) -> Any:
@@ -174,7 +143,6 @@ def test_dependence_of_a_result_on_its_arguments(
     [
         ("batch_norm", about_running, BATCH, "The same call is correct with `training=False`."),
         ("layer_norm", over_all, ARGS, "The same call is correct with the first row alone."),
-        ("rms_norm", two_roots, (X, GAMMA), "The same call is correct with `eps=0.0`."),
         ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.ndim - 1, ARGS, ""),
     ],
 )
@@ -189,29 +157,13 @@ def test_random_result_has_no_observation() -> None:
     assert text == ""
 
 
-def whole_columns(scores: Any, mask: Any) -> Any:
-    return np.where(np.broadcast_to(mask, scores.shape).all(axis=0), scores, -np.inf)
+def no_eps_by_chance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
+    return NORM(x, gamma, beta, 0.0 if x[0, 0] == 1 and gamma[0] == 1 else 0.1)
 
 
-def sorted_heads(x: Any, n_heads: int) -> Any:
-    return np.sort(x, axis=None).reshape(len(x), n_heads, -1).transpose(2, 0, 1)
-
-
-COLUMNS = (np.array([[0.5, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]]))
-
-
-@pytest.mark.parametrize(
-    ("function", "wrong", "args", "by_chance"),
-    [
-        ("apply_mask", whole_columns, COLUMNS, "without its last row"),
-        ("split_heads", sorted_heads, (np.arange(12.0).reshape(2, 6), 2), "transpose"),
-    ],
-)
-def test_observation_that_fits_one_call_by_chance_is_not_reported(
-    function: str, wrong: Callable[..., Any], args: Any, by_chance: str
-) -> None:
-    alone, probed = observations_of(function, wrong, *args)
-    assert by_chance in alone and by_chance not in probed and "would be correct" not in probed
+def test_observation_that_fits_one_call_by_chance_is_not_reported() -> None:
+    alone, probed = observations_of("layer_norm", no_eps_by_chance, *ARGS)
+    assert "would be the correct result with `eps=0`" in alone and "would be" not in probed
 
 
 def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:

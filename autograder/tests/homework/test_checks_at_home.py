@@ -285,7 +285,7 @@ CASES = {
         + function("scaled_dot_product_attention", "return v, Attention()(q @ k.swapaxes(-1, -2))"),
         "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax", module="scaled_attention"),
     "a faint effect in the first failed check": case(re.sub(r"\(var \+ eps\)", "(var + 1e-9)",
-        HOMEWORK.correct("layernorm", "layer_norm").source), "test_eps ", absent="no entry is off by more than"),
+        HOMEWORK.correct("layernorm", "layer_norm").source), "test_eps "),
     "a changed argument that no known mistake explains": case(function("layer_norm", "beta += 1e-30",
         "x -= np.mean(x, -1, keepdims=True)", "return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) + beta"),
         "It modified its arguments: values in `x` were overwritten", absent=("No known mistake", "Values "), arguments="--hint"),

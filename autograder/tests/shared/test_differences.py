@@ -19,7 +19,7 @@ ALLOWED = 1e-8
 
 
 @pytest.mark.parametrize(("expected", "actual", "said"), [
-    (TABLE, TABLE.ravel(), "only the shape is wrong"),
+    (TABLE[:2], TABLE[:2].T, "Your result is the transpose of the expected one."),
     (TABLE, 2 * TABLE, "the same factor, 2"),
     (TABLE, TABLE * (1.5 + 1e-8), "the same factor, 1.5."),  # a small eps does not hide the factor
     (TABLE, -TABLE, "the same factor, -1."),
@@ -28,18 +28,13 @@ ALLOWED = 1e-8
     (TABLE, np.full((3, 3), 0.25), "All entries are equal: 0.25"),
     (TABLE, TABLE[:2], "The last row is missing"),
     (TABLE, TABLE[1:], "The first row is missing"),
-    (TABLE, np.vstack([TABLE, TABLE[:1]]), "There is an extra row at the end"),
-    (TABLE, np.vstack([TABLE[:1], TABLE]), "There is an extra row at the start"),
     (TABLE, TABLE + [[0], [0], [9.0]] * np.array([1, 2, 3]), "Only row 2 is wrong"),
     (TABLE, TABLE * [1, 7, 1], "Only column 1 is wrong"),
     (TABLE, TABLE + 9 * np.diag([0, 1.0, 0]), "Only entry [1, 1] is wrong"),
     (TABLE, np.where([[True], [False], [False]], TABLE, 20 - TABLE**2), "Only row 0 is correct"),
     (TABLE, np.where(TABLE == 1, np.nan, TABLE), "1 entry is nan; there should be none"),
-    (TABLE, TABLE + 3e-6 * TABLE**2, "In this call, no entry is off by more than 0.0003"),
     (TABLE, -(TABLE**3) + 1, "9 of 9 entries are wrong: entry [2, 2] is -999 instead of 10"),
     (TABLE, TABLE, ""),
-    (MASK, ~MASK, "Every True should be False"),
-    (MASK, MASK.T, "is the transpose of the expected one"),
     (MASK, np.tri(3, k=-1, dtype=bool), "All entries on the diagonal are wrong; everything else is correct."),
     (MASK, np.ones((3, 3), bool), "Every entry is True"),
     (MASK, np.tri(3, k=1, dtype=bool), "Some entries above the diagonal are wrong"),
@@ -53,14 +48,10 @@ ALLOWED = 1e-8
     (0.123456, 0.1235, "Your result is the expected one, rounded to 4 decimals."),
     # The fourth decimal is 0, so the result may have been rounded to 3 or to 4 decimals.
     (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
-    (0.0, float("nan"), "The result is nan; it should be a finite number."),
-    (-2.055725, -2.055725 / np.log(2), "Your result is the expected one times log2(e), as if by the logarithm to base 2."),
-    (-2.055725, -2.055725 / np.log(10), "Your result is the expected one times log10(e), as if by the logarithm to base 10."),
     (-2.055725, -2.35208, ""),
     (0.0, 0.0001, ""),
     (np.array([2, 1, 0, 3]), np.array([0, 3]), "The first 2 entries are missing; the rest is correct."),
     (np.array([2, 1, 0]), np.array([2, 1]), "The last entry is missing; the rest is correct."),
-    (np.array([2, 1]), np.array([5, 6, 2, 1]), "There are 2 extra entries at the start; the rest is correct."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),
     ("Text", "tEXT", "Only upper and lower case differ."),
@@ -69,6 +60,7 @@ ALLOWED = 1e-8
     ([("a", 1), ("b", 2)], [("b", 2), ("a", 1)], "All elements are correct, but they are in the wrong order."),
     ([1, 2], [2, 2], ""),
     ((1, (2, 3, 4)), (1, (2, 0, 4)), "Only part [1] is wrong."),
+    ((*range(12),), (*range(1, 12), 0), ""),  # the orders of many parts are not tried
     ({1, 2}, {1, 3}, ""),
     ({"a": 1}, {"a": 2}, ""),
 ])  # fmt: skip
@@ -110,10 +102,6 @@ def test_correct_parts_are_not_mentioned() -> None:
 ])  # fmt: skip
 def test_wrong_types_are_named_where_they_are(expected: Any, actual: Any, said: str) -> None:
     assert form(expected, actual, ALLOWED) == said
-
-
-def test_many_parts_are_compared_in_bounded_time() -> None:
-    assert difference((*range(12),), (*range(1, 12), 0), ALLOWED) == ""
 
 
 def test_parts_in_the_wrong_order() -> None:
@@ -182,11 +170,7 @@ def test_parts_called_wrong_are_those_that_compare_unequal(parts: list[Any], all
 def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     """Whether a sentence about an array is true for every entry."""
     slack = allowed * max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0)))
-    number = (
-        float(said.rstrip(".").rpartition(" ")[2])
-        if re.search(r"(amount|factor|equal|than).* \S*\d\.$", said)
-        else np.nan
-    )
+    number = float(said.rstrip(".").rpartition(" ")[2]) if re.search(r"(factor|equal).* \S*\d\.$", said) else np.nan
     unequal = np.array([not equal(np.array([e, *expected.flat]), np.array([a, *expected.flat]), allowed)
                         for e, a in zip(expected.flat, actual.flat, strict=True)]).reshape(expected.shape)  # fmt: skip
     finite = np.isfinite(expected)
@@ -208,9 +192,6 @@ def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:
     if digits := re.match(r"Your result is the expected one, rounded to (\d)(?: to \d)? decimal", said):
         half = 0.5 * 10.0 ** -int(digits[1])
         return bool((np.abs(got - wanted) <= half + slack).all() and (np.round(got, int(digits[1])) == got).all())
-    if "no entry is off" in said:
-        size = np.abs(wanted).max(initial=0)
-        return bool((np.abs(got - wanted) <= number * (1 + 1e-5)).all() and number <= 2e-3 * size)
     if count := re.match(r"(\d+) of (\d+) entries are wrong", said):
         return (int(count[1]), int(count[2])) == (unequal.sum(), unequal.size)
     if place := re.match(r"Only (row|column|entr)(?:s|y|ies)? (.*) (?:is|are) (wrong|correct)\.", said):

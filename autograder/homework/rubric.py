@@ -6,10 +6,9 @@ An invalid rubric raises a CommandError with file, line, key and advice.
 import difflib
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
@@ -30,11 +29,6 @@ def _no_number(value: object) -> object:
     if isinstance(value, int | float):
         raise PydanticKnownError("datetime_type")
     return value
-
-
-def _version(value: object) -> object:
-    """Return text for 3.13 without quotes, which YAML reads as a number, as it reads 3.10 as 3.1, which no version is."""
-    return str(value) if isinstance(value, float) else value
 
 
 class Entry(BaseModel, extra="forbid", frozen=True):
@@ -124,7 +118,7 @@ class Rubric(BaseModel):
     uploads: Literal["last", "best", "last_on_time"] = "last"  # which of several uploads of one student counts
     missing: Literal["empty", "zero"] = "empty"  # the score of a student in the roster without a submission
     agents_file: bool = Field(default=True, strict=True)  # whether students get AGENTS.md, for coding assistants
-    python: Annotated[Python, BeforeValidator(_version)] = "3.13"
+    python: Annotated[Python, BeforeValidator(str)] = "3.13"  # YAML reads a version without quotes as a number
     limits: Limits = Limits()
     modules: dict[str, Module] = Field(min_length=1)
     integration: Group | None = None
@@ -305,40 +299,21 @@ def _of_module(key_path: str, name: str, module: Module, modules: list[str]) -> 
 # Errors in rubric.yaml: the place, the problem and an example.
 
 DUE = "2026-11-20T23:59+01:00"
-EXAMPLES = {  # example values by key; for limits, the defaults
-    **{name: f"{field.default:g}" for name, field in Limits.model_fields.items()},
-    "title": "Layer norm",
-    "points": "3",
-    "about": '"the root mean square of every row"',
-    "why": '"the sheet named the wrong axis"',
+EXAMPLES = {
     "grades": "[layer_norm]",
     "uses": "[first_module]",
     "functions": "{layer_norm: [], layer_norm_backward: [layer_norm]}",
     "criteria": '{rms: {points: 3, grades: [rms_norm], about: "the root mean square of every row"}}',
-    "agents_file": "false",
     "due": DUE,
     "late": "{grace_minutes: 15, percent_a_day: 10}",
-    "grace_minutes": "15",
-    "points_a_day": "5",
-    "percent_a_day": "10",
-    "floor_percent": "50",
 }
-REASONS = {  # by the beginning of pydantic's name of the error
-    "greater_than_equal": "must be at least {ge:g}",
-    "greater_than": "must be above {gt:g}",
-    "less_than_equal": "must be at most {le:g}",
-    "timezone_aware": "needs a time zone",
-    "too_short": "must not be empty",
-    "string_too_short": "is too short",
-    "string_type": "must be text",
-    "list": "must be a list",
-    "tuple": "must be a list",
-    "int": "must be a whole number",
-    "bool": "must be true or false",
-    "float": "must be a number",
-    "datetime": "must be a date and time",
-    "dict": "must be keys with values",
-    "model": "must be keys with values",
+MODELS = {
+    "modules": Module,
+    "criteria": Entry,
+    "integration": Group,
+    "tests": Group,
+    "late": LatePolicy,
+    "limits": Limits,
 }
 
 
@@ -346,34 +321,17 @@ def _explained(problem: Any) -> str:
     """Return the text of one of pydantic's errors."""
     where, kind, value = [str(key) for key in problem["loc"]], problem["type"], problem["input"]
     if kind == "extra_forbidden":
-        allowed = list(_form_of(where[:-1]).model_fields)
+        # The key above names the model, or the one above that if the model has a name that the rubric chooses.
+        allowed = list(next((MODELS[key] for key in where[-3:-1] if key in MODELS), Rubric).model_fields)
         near = [name for name in allowed if where[-1].startswith(name)]
         near += difflib.get_close_matches(where[-1], allowed, 1, 0.5)
         meant = f"did you mean {near[0]!r}? " if near else ""
         return f"unknown key; {meant}known here: {', '.join(allowed)}"
-    if kind == "literal_error":
-        return f"{value!r} is not one of {problem['ctx']['expected']}"
-    key = next((key for key in reversed(where) if key in EXAMPLES), "")  # not a name that the rubric chooses
-    example = f"; for example {key}: {EXAMPLES[key]}" if key else "; rubric.yaml has title, points, modules and so on"
-    if kind == "missing":
-        return "this key is missing" + example
-    text = repr(value) + " " if isinstance(value, str | int | float) else f"{value} " * isinstance(value, datetime)
-    reason = next((words for name, words in REASONS.items() if kind.startswith(name)), problem["msg"])
-    return text + reason.format(**problem.get("ctx", {})) + example
-
-
-def _form_of(where: list[str]) -> type[BaseModel]:
-    """Return the model of the mapping at these keys."""
-    form: type[BaseModel] = Rubric
-    above = iter(where)
-    for key in above:
-        annotation = form.model_fields[key].annotation
-        form = next(
-            candidate for candidate in (annotation, *get_args(annotation)) if hasattr(candidate, "model_fields")
-        )
-        if get_origin(annotation) is dict:
-            next(above)  # a name of a module or a criterion
-    return form
+    is_mapping = kind in ("model_type", "dict_type")
+    text = "should be keys with values" if is_mapping else problem["msg"].removeprefix("Input ")
+    text += f" (it is {value!r})" if isinstance(value, str | int | float) else ""
+    key = next((key for key in reversed(where) if key in EXAMPLES), "")
+    return text + (f"; for example {key}: {EXAMPLES[key]}" if key else "")
 
 
 def line_of(node: Any, where: str) -> int:

@@ -7,13 +7,12 @@ wrong result but not the correct one, or the reverse.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from autograder.feedback.sentences import form_of_example, line
+from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult, TestCall
 from autograder.grading.examples import ProbeResult, is_unsteady, moved, tuple_part
 from autograder.grading.thresholds import FEW
@@ -26,47 +25,6 @@ from autograder.shared.display import display, function_source, literal, pair
 from autograder.submissions.text import cleaned_code
 
 LONGEST = 3000  # characters of a result
-OWN_FILES = "with your own files:"
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """A failing public example: the call as code, and sentences on how the values differ."""
-
-    code: str
-    sentences: tuple[str, ...]
-    is_alike: bool
-
-    @classmethod
-    def of(
-        cls,
-        call_result: CallResult,
-        rubric: Rubric,
-        is_explained: bool = False,
-        examples: Sequence[CallResult] = (),
-        outcomes: Sequence[ProbeResult] = (),
-        is_alike: bool = True,
-    ) -> "Counterexample":
-        """`is_explained`: misconceptions explain it. `examples` are all public ones of the function, `outcomes` its probes."""
-        observation = "" if is_explained else observe(call_result, examples, outcomes)
-        sentences = tuple(filter(None, (form_of_example(call_result), observation)))
-        return cls(_as_code(lines(call_result, rubric)), sentences, is_alike)
-
-    @classmethod
-    def with_own_files(cls, call_result: CallResult, rubric: Rubric) -> "Counterexample":
-        """Return an example whose result depends on other files of the submission: nothing is said about its value.
-
-        The value is left out if it is the error of another file, or of importing one.
-        """
-        error = call_result.error
-        is_own = error is None or error.file in ("", f"{call_result.target.module}.py")
-        is_import = error is not None and "ImportError" in error.kinds
-        return cls(_as_code(lines(call_result, rubric, OWN_FILES if is_own and not is_import else "")), (), True)
-
-
-def _as_code(text: str) -> str:
-    """Text that a fenced code block can contain."""
-    return text.replace("```", "'''")
 
 
 def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", imports: bool = True) -> str:
@@ -146,16 +104,11 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     made_up = [outcome.call_result for outcome in outcomes if outcome.call_result.failed]
     if text := _other_arguments([*failing, *made_up]):
         return text
-    differs, test_call = differs_by(example), example.test_call
-    if reordered(test_call.expected, example.response.value, test_call.allowed):
+    test_call, value = example.test_call, example.response.value
+    differs = difference(test_call.expected, value, test_call.allowed, test_call.parts)
+    if reordered(test_call.expected, value, test_call.allowed):
         return differs
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
-
-
-def differs_by(example: CallResult) -> str:
-    """Return how the result of a public example differs; "" without a result."""
-    call, value = example.test_call, example.response.value
-    return difference(call.expected, value, call.allowed, call.parts) if _returned(example) else ""
 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:

@@ -6,8 +6,8 @@ reported once, under the first lost criterion with the same visibility; other me
 
 from itertools import takewhile
 
-from autograder.feedback.counterexamples import Counterexample
-from autograder.feedback.sentences import paragraphs, unwritten
+from autograder.feedback.counterexamples import lines, observe
+from autograder.feedback.sentences import form_of_example, paragraphs, unwritten
 from autograder.grading.call_results import CallResult, of_function
 from autograder.grading.examples import fails_alike, is_unsteady
 from autograder.grading.grader import Result
@@ -83,14 +83,21 @@ class Message:
         return self.call.kind not in FORMS or self.example is None or not fails_alike(self.example, self.call)
 
     @property
-    def counterexample(self) -> Counterexample:
-        assert self.example is not None and self.call is not None
+    def counterexample(self) -> tuple[str, str, bool]:
+        """The example as code, sentences on how its values differ, and whether it fails like the criterion's own call."""
+        example = self.example
+        assert example is not None and self.call is not None
         if self.graded.differs:
-            return Counterexample.with_own_files(self.example, self.rubric)
-        target, outcomes = self.example.target, self.probe_results.get(self.example.test_call, ())
-        public = [r for r in self.at_home if not r.test_call.criterion and r.target == target]
-        is_alike = fails_alike(self.example, self.call)
-        return Counterexample.of(self.example, self.rubric, self.is_explained, public, outcomes, is_alike)
+            # The result depends on other files of the submission: nothing is said about its value, which is left out if
+            # it is the error of another file, or of importing one.
+            error = example.error
+            is_own = error is None or error.file in ("", f"{example.target.module}.py")
+            is_shown = is_own and (error is None or "ImportError" not in error.kinds)
+            return lines(example, self.rubric, "with your own files:" if is_shown else ""), "", True
+        public = [r for r in self.at_home if not r.test_call.criterion and r.target == example.target]
+        outcomes = self.probe_results.get(example.test_call, ())
+        sentences = form_of_example(example), "" if self.is_explained else observe(example, public, outcomes)
+        return lines(example, self.rubric), " ".join(filter(None, sentences)), fails_alike(example, self.call)
 
     @property
     def is_explained(self) -> bool:

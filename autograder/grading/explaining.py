@@ -28,7 +28,7 @@ from autograder.grading.runner.processes import Runner
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework import other_arguments
 from autograder.homework.library import Misconception
-from autograder.homework.other_arguments import FROM_THE_END, Property, is_telling, properties
+from autograder.homework.other_arguments import FROM_THE_END, is_telling, properties
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Handle
@@ -264,16 +264,16 @@ class Explainer:
             self.tried[Target(analysis.module, function)] = tried
         separating = _separating(tried)
         causes = []
-        for shared, (passing, _) in _separating([*plain, *tried]).items():
-            if shared in separating:
-                failing = separating[shared][1]
+        for (text, advice), (passing, _) in _separating([*plain, *tried]).items():
+            if (text, advice) in separating:
+                failing = separating[text, advice][1]
                 does = "Your code gives the correct values in every call tried with {}, but not with {}.".format(
-                    *(shared.text.format(listed(sorted(words), "or")) for words in (passing, failing))
+                    *(text.format(listed(sorted(words), "or")) for words in (passing, failing))
                 )
                 read = f"the docstring of `{function}` in `{analysis.module}.py`"
                 fields = analysis.module, function, PARTLY, (self._home(analysis, function),)
-                identity = "" if shared.advice == FROM_THE_END else f"{function}: {does}"
-                causes.append(Misconception(*fields, does, shared.advice, read, twice=identity))
+                identity = "" if advice == FROM_THE_END else f"{function}: {does}"
+                causes.append(Misconception(*fields, does, advice, read, twice=identity))
         named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
         cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
         every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
@@ -413,7 +413,7 @@ def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
     return wrong_in_value(call_result) if is_slip else call_result.failed
 
 
-def _separating(call_results: Iterable[CallResult]) -> dict[Property, tuple[set[str], set[str]]]:
+def _separating(call_results: Iterable[CallResult]) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
     """Return the properties that all passing calls have in one way and all failing ones in another, at least two of each.
 
     A passing call proves nothing if its result is constant, has no floats, or if an axis has length 1.

@@ -6,7 +6,6 @@ Code that returns what the reference returns for other arguments probably uses t
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -22,9 +21,6 @@ FROM_THE_END = (
     "Count axes from the end (`axis=-1`, `swapaxes(-1, -2)`) and keep reduced ones (`keepdims=True`), "
     "so that the number of dimensions does not matter."
 )
-LENGTHS = "Check which axis each length in your code belongs to."
-AXIS = "Use the argument `axis` in every reduction, and keep the reduced axis (`keepdims=True`)."
-STEPS = "Check each step that depends on {}."
 
 
 def result(function: Function, arguments: Arguments) -> Any:
@@ -70,36 +66,20 @@ def changes(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arg
     yield from _first_row(arguments)
 
 
-@dataclass(frozen=True)
-class Property:
-    """A simple property of arguments: a text with a gap, and advice to code that is correct only for some words in the gap."""
+def properties(function: Function, arguments: Arguments) -> dict[tuple[str, str], str]:
+    """Return simple properties of the arguments of a call: a text with a gap, and the words in it that fit these arguments.
 
-    text: str
-    advice: str
-
-
-def properties(function: Function, arguments: Arguments) -> dict[Property, str]:
-    """Return simple properties of the arguments of a call, each with the words that fit these arguments."""
-    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
-    values, words = defaults | arguments, dict[Property, str]()
-    matrices = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray) and value.ndim}
-    for name, array in matrices.items():
-        words[Property(f"a {{}} `{name}`", FROM_THE_END)] = f"{array.ndim}-D"
-    for name, array in matrices.items():
-        is_square = array.ndim > 1 and array.shape[-1] == array.shape[-2]
-        words[Property(f"a {{}} array `{name}`", LENGTHS)] = "square" if is_square else "non-square"
-    for name, value in values.items():
-        if name == "axis" and isinstance(value, int) and matrices:
-            ndim = next(iter(matrices.values())).ndim
-            words[Property("`axis` set to {}", AXIS)] = "the last axis" if value % ndim == ndim - 1 else "another axis"
-            words[Property("axis {} (counted from 0)", AXIS)] = str(value % ndim)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            words[Property(f"`{name}{{}}`", STEPS.format(f"`{name}`"))] = "=1" if value == 1 else ">1"
-        elif name in defaults and defaults[name] is None:
-            words[Property(f"{{}} `{name}`", STEPS.format(f"`{name}`"))] = "no" if value is None else "a"
-    dtypes = {str(array.dtype) for array in matrices.values() if array.dtype.kind == "f"}
-    if len(dtypes) == 1:
-        words[Property("{} arrays", STEPS.format("the dtype"))] = dtypes.pop()
+    Each text comes with advice for code that is correct only for some words in the gap.
+    """
+    words = {
+        (f"a {{}} `{name}`", FROM_THE_END): f"{value.ndim}-D"
+        for name, value in arguments.items()
+        if isinstance(value, np.ndarray) and value.ndim
+    }
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.default is None:
+            advice = f"Check each step that depends on `{name}`."
+            words[f"{{}} `{name}`", advice] = "no" if arguments.get(name) is None else "a"
     return words
 
 

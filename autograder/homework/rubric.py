@@ -307,7 +307,7 @@ EXAMPLES = {
     "due": DUE,
     "late": "{grace_minutes: 15, percent_a_day: 10}",
 }
-MODELS = {
+MODELS: dict[str, type[BaseModel]] = {
     "modules": Module,
     "criteria": Entry,
     "integration": Group,

@@ -90,7 +90,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: message_of(lost(SECRET, SAMPLE)),
         ["^**Probably:** Your code divides by d - 1.\n\n**Fix:** Divide by d.",
          "**For example:**", "**Read:** the formula of layer_norm\n"],
-        ["123", "contract", "wrong values"],
+        ["123", "contract", "wrong values", "entries are wrong"],
     ),
     "no argument of a hidden call": (lambda: message_of(lost(SECRET)), ["```"], ["123", "contract", "No row is right"]),
     "no argument of a hidden call without an example": (

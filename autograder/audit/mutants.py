@@ -21,8 +21,8 @@ from autograder.audit.cases import Case, each, submission
 from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
-from autograder.homework.library import is_python
 from autograder.shared.edits import ARITHMETIC, Text, edit_at, locations_in, swapped
+from autograder.shared.source import parsed
 
 COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 
@@ -103,7 +103,7 @@ def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
             argument.annotation = None
         source = ast.unparse(function)
         for mutant in _changed(source, function):
-            if mutant != source and is_python(mutant):
+            if mutant != source and parsed(mutant) is not None:
                 name = named(function.name, *_differing(source, mutant))
                 yield Case("mutant", name, module, function.name, text=f"{text}\n\n{mutant}")
 

@@ -21,7 +21,7 @@ from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import Rubric, file_of
 from autograder.sandbox.protocol import Response
 from autograder.shared import errors
-from autograder.shared.source import instead_of_python, parsed, text_lines
+from autograder.shared.source import no_python, parsed, text_lines
 from autograder.submissions.text import as_code, counted, listed, markdown, number, printable, unlinked, without_places
 
 RULE = "A mistake that the grader can name or locate costs one criterion; any other costs every criterion that it makes fail."
@@ -44,6 +44,7 @@ TOGETHER = {
     "accepted": "graded despite the file name: {}",
 }
 REMARK = 500  # characters of a remark in a table
+SHOWN = ("name", "score", "max_score", "visibility", "output")  # the facts of a mark that are Gradescope's
 
 
 @dataclass(frozen=True)
@@ -160,19 +161,14 @@ class Grade:
     def to_gradescope(self, **stamp: object) -> dict[str, Any]:
         """Return the document for Gradescope, with one entry of `tests` per criterion."""
         tests = [
-            {
-                "name": mark.name,
-                "score": mark.score,
-                "max_score": mark.max_score,
-                "status": "failed" if mark.lost else "passed",
-                "visibility": mark.visibility,
-                "output": mark.output,
-                "output_format": "md",
+            {name: getattr(mark, name) for name in SHOWN}
+            | {"status": "failed" if mark.lost else "passed", "output_format": "md"}
+            | {
                 "extra_data": {
                     "criterion": mark.criterion,
-                    "misconceptions": list(mark.misconceptions),
+                    "misconceptions": [*mark.misconceptions],
                     "cause": mark.cause,
-                },
+                }
             }
             for mark in self.marks
         ]
@@ -200,7 +196,7 @@ class Grade:
         marks = tuple(
             Mark(
                 **test["extra_data"] | {"misconceptions": tuple(test["extra_data"]["misconceptions"])},
-                **{name: test[name] for name in ("name", "score", "max_score", "visibility", "output") if name in test},
+                **{name: test[name] for name in SHOWN if name in test},
             )
             for test in document["tests"]
         )
@@ -380,8 +376,8 @@ def _why(broken: Response, module_file: str, result: Result) -> tuple[str, str, 
     content = result.submission.text(file)
     code = "".join(text_lines(content)[error.line - 1 : error.line]).strip()
     is_syntax = "SyntaxError" in error.kinds
-    if not_python := instead_of_python(content, file, error.line if is_syntax else 0):
-        return f"{text}: ", not_python, "."
+    if content and (problem := no_python(content, file)):
+        return f"{text}: ", problem, "."
     location = f" (line {error.line} of `{as_code(file)}`)" if error.line else ""
     if is_syntax and code and parsed(content) is None:
         quoted = printable(code, " ", 100).replace("`", "'")

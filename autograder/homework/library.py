@@ -19,8 +19,7 @@ can be combined unless they edit the same characters. No student code runs here.
 import inspect
 import re
 import textwrap
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -28,6 +27,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from autograder.exceptions import CommandError
+from autograder.shared.source import parsed
 
 if TYPE_CHECKING:
     from autograder.homework.homework import Homework
@@ -198,32 +198,34 @@ class Written:
             does, right, read = of_dtype(name, self.function)
         read = read or f"the docstring of `{self.function}`"
         names = (criterion,) if isinstance(criterion, str) else criterion
-        for problem in self._problems(does, right, names, source, edits):
-            raise CommandError(f"{self.function}.{name}: {problem}")
+        grading = [c.id.partition(".")[2] for c in self._rubric.of(self.module) if self.function in c.grades]
+        problems = [
+            f"`{half}` must be a sentence with a full stop, not {text!r}"
+            for half, text in (("does", does), ("right", right))
+            if not text.endswith(".") or len(text.split()) < 2
+        ]
+        problems += [
+            f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(grading)}"
+            for name in names or ("",)
+            if name not in grading
+        ]
+        problems += [
+            f"the text to replace, {old!r}, does not occur in {self.function}"
+            for old, _ in edits
+            if not old or old not in self.source
+        ]
+        if source in ("", self.source):
+            problems += ["the edit changes nothing, or changes the same text twice"]
+        elif parsed(source) is None:
+            problems += [f"the changed function is not Python:\n{source}"]
+        if problems:
+            raise CommandError(f"{self.function}.{name}: {problems[0]}")
         settings |= {"edits": edits, "source": source, "changes": changes}
         settings["way"] = sum(misconception.name == name for misconception in self.misconceptions)
         criteria = tuple(f"{self.module}.{name}" for name in names)
         self.misconceptions.append(
             Misconception(self.module, self.function, name, criteria, does, right, read, **settings)
         )
-
-    def _problems(
-        self, does: str, right: str, names: tuple[str, ...], source: str, edits: tuple[tuple[str, str], ...]
-    ) -> Iterator[str]:
-        for half, text in (("does", does), ("right", right)):
-            if not text.endswith(".") or len(text.split()) < 2:
-                yield f"`{half}` must be a sentence with a full stop, not {text!r}"
-        grading = [c.id.partition(".")[2] for c in self._rubric.of(self.module) if self.function in c.grades]
-        for name in names or ("",):
-            if name not in grading:
-                yield f"the criterion {name!r} does not grade {self.function}; those that do: {', '.join(grading)}"
-        for old, _ in edits:
-            if not old or old not in self.source:
-                yield f"the text to replace, {old!r}, does not occur in {self.function}"
-        if source in ("", self.source):
-            yield "the edit changes nothing, or changes the same text twice"
-        elif not is_python(source):
-            yield f"the changed function is not Python:\n{source}"
 
 
 def written(function: Callable[..., Any]) -> Written:
@@ -251,7 +253,7 @@ def combined(source: str, misconceptions: tuple[Misconception, ...]) -> str | No
     # Some share an edit.
     edits = dict.fromkeys(edit for misconception in misconceptions for edit in misconception.edits)
     changed = edited(source, tuple(edits))
-    return changed if changed is not None and is_python(changed) else None
+    return changed if changed is not None and parsed(changed) is not None else None
 
 
 def text_of(function: Callable[..., Any]) -> str:
@@ -264,15 +266,6 @@ def text_of(function: Callable[..., Any]) -> str:
 @lru_cache(MOST_TEXTS)
 def compiled(text: str, name: str) -> CodeType:
     return compile(text, f"<a version of {name}>", "exec")
-
-
-def is_python(text: str) -> bool:
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            compile(text, "<text>", "exec")
-    except SyntaxError:
-        return False
-    return True
 
 
 def edited(text: str, edits: Sequence[tuple[str, str]]) -> str | None:

@@ -8,17 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import Any, NamedTuple
+from typing import Any
 
 MORE = 10  # further required arguments of a signature that are still reported as such
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-class Misfit(NamedTuple):
-    """Why a function does not accept every call that the contract allows, and what to write."""
-
-    does: str
-    fix: str
 
 
 def signatures(function: Callable[..., Any]) -> list[Signature]:
@@ -45,8 +38,8 @@ def as_tested(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     return tuple(bound.arguments[name] for name in names), named
 
 
-def misfit(contract: Signature, signature: Signature) -> Misfit | None:
-    """Return why a student's signature does not accept every call of the contract; None if it does.
+def misfit(contract: Signature, signature: Signature) -> tuple[str, str] | None:
+    """Return why a student's signature does not accept every call of the contract, and what to write; None if it does.
 
     The sentences contain no name that the student chose.
     """
@@ -60,16 +53,16 @@ def misfit(contract: Signature, signature: Signature) -> Misfit | None:
             if name in signature.parameters and signature.parameters[name].default is Parameter.empty
         ]
         if bare and _accepts(signature, count, bare):
-            return Misfit(f"Your function has no default for {_code(bare)}.", f"Write {_written(contract, bare)}.")
+            return (f"Your function has no default for {_code(bare)}.", f"Write {_written(contract, bare)}.")
         if any(_accepts(signature, count + more) for more in range(1, MORE)):
             needs = f"more than {its}" if count else "arguments, but is called without any"
-            return Misfit(f"Your function requires {needs}.", "Give every other argument a default.")
+            return (f"Your function requires {needs}.", "Give every other argument a default.")
         order = f"Call them {_code(names)} or as you like, in this order."
-        return Misfit(f"Your function does not accept {its} by position.", order)
+        return (f"Your function does not accept {its} by position.", order)
     lacking = [name for name in optional if not _accepts(signature, count, [name])]
     if not lacking:
         return None
-    return Misfit(f"Your function does not accept {_code(lacking)} by name.", f"Write {_written(contract, lacking)}.")
+    return (f"Your function does not accept {_code(lacking)} by name.", f"Write {_written(contract, lacking)}.")
 
 
 def adapted(contract: Signature, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:

@@ -73,18 +73,14 @@ def no_python(data: bytes, name: str) -> str:
     """Return a sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
-    try:
-        ast.parse(decoded(data))
-    except UNREADABLE as error:
-        return instead_of_python(data, name, getattr(error, "lineno", 0) or 0)
-    return instead_of_python(data, name)
-
-
-def instead_of_python(data: bytes, name: str, line: int = 0) -> str:
-    """Return the same without parsing, for a file with a SyntaxError on `line`, 0 if unknown."""
     text = data.rstrip(b"\0")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
+    line = 0
+    try:
+        ast.parse(decoded(data))
+    except UNREADABLE as error:
+        line = getattr(error, "lineno", 0) or 0
     try:
         decoded(data)
     except (SyntaxError, ValueError):

@@ -38,7 +38,7 @@ from autograder.sandbox.protocol import Call, Ended, Error, Request, Response, S
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import MAX_FROM_STUDENT
 from autograder.shared.errors import builtin_kinds, passed, text_of
-from autograder.shared.signatures import Misfit, accepts, adapted, misfit
+from autograder.shared.signatures import accepts, adapted, misfit
 from autograder.shared.tree import copied
 from autograder.submissions.submission import Submission
 
@@ -79,7 +79,7 @@ class Refusal:
 
     contract: Signature
     signature: Signature
-    misfit: Misfit
+    misfit: tuple[str, str]
 
     def refuses(self, test_call: TestCall) -> bool:
         return test_call.kind == "call" and not accepts(self.signature, test_call.args, test_call.kwargs)

@@ -85,23 +85,23 @@ def write(
 
 def classroom50_result(row: StudentRow) -> str:
     """Return the criteria that the student may see now; "" without a grade, a clone or its metadata."""
-    clone = platforms.clone(row.entry.upload) if row.entry.upload and row.student.login else None
-    metadata = platforms.classroom50_metadata(row.entry.upload) if row.entry.upload and clone else None
-    if not (clone and clone.time and metadata and row.grade) or row.excused or row.withheld:
+    clone = platforms.clone(row.entry.upload) if row.entry.upload and row.student.login else {}
+    if not {"time", "classroom", "assignment"} <= clone.keys() or not row.grade or row.excused or row.withheld:
         return ""
-    repository, time = f"https://{clone.host}/{clone.owner}/{clone.repository}", f"{clone.time:%Y-%m-%dT%H:%M:%SZ}"
-    submission = f"submit/{time.replace(':', '-')}-{clone.commit[:7]}"
+    repository = "https://{host}/{owner}/{repository}".format(**clone)
+    submission = f"submit/{clone['time'].replace(':', '-')}-{clone['commit'][:7]}"
     marks = [mark for mark in row.grade.marks if mark.visibility == "visible"]
     document = {
         "schema": "classroom50/result/v1",
-        **metadata,
+        "classroom": clone["classroom"],
+        "assignment": clone["assignment"],
         "assignment_type": "individual",
         "owner": row.student.login,
         "submission": submission,
-        "commit": f"{repository}/commit/{clone.commit}",
+        "commit": f"{repository}/commit/{clone['commit']}",
         "release": f"{repository}/releases/tag/{quote(submission, safe='')}",
-        "review": f"{repository}/commit/{clone.commit}",
-        "datetime": time,
+        "review": f"{repository}/commit/{clone['commit']}",
+        "datetime": clone["time"],
         "score": number(sum(mark.score for mark in marks)),
         "max-score": number(sum(mark.max_score for mark in marks)),
         "tests": [

@@ -25,7 +25,7 @@ from autograder.homework.rubric import Rubric
 from autograder.shared.source import resembles
 from autograder.submissions import platforms
 from autograder.submissions import tree as trees
-from autograder.submissions.platforms import GRADESCOPE, METADATA, NAMED, Platform
+from autograder.submissions.platforms import EXPORT_PART, GRADESCOPE, METADATA, NAMED, Matches
 from autograder.submissions.submission import ARCHIVES, MOST_BYTES, ZIP_DEPTH, Student, Upload, is_likely_code
 from autograder.submissions.text import counted, few
 from autograder.submissions.tree import Source, Tree
@@ -49,10 +49,6 @@ class Listing:
     problems: tuple[str, ...]
 
 
-Found = list[tuple[Platform, platforms.Matches]]
-Part = tuple[str, list[Upload], list[str]]  # the form of one path, its submissions, and notes
-
-
 def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_submission: bool = False) -> Listing:
     """Everything to grade at `paths`; the output folder `out` must be elsewhere.
 
@@ -61,22 +57,26 @@ def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_
     """
     paths = list({path.absolute(): path for path in paths}.values())
     modules = [path for path in paths if path.suffix.lower() == ".py" and path.is_file()]
-    folders = [path for path in paths if path not in modules]
-    opened = [_opened(path, out) for path in folders]
-    are_downloads = not modules and all(_unwrapped(rubric, tree, is_trusted=True)[1] for tree in opened)
-    parts: list[Part] = []
-    for tree, path in zip(opened, folders, strict=True):
-        is_trusted = are_downloads or platforms.is_export_name(path.stem)
-        form, entries, problems = _read(rubric, tree, path, is_trusted, one_submission)
-        section = path.stem if len(folders) > 1 else ""
-        parts.append((form, [replace(entry, section=section) for entry in entries], problems))
+    opened = {path: _opened(path, out) for path in paths if path not in modules}
+    are_downloads = not modules and all(_unwrapped(rubric, tree, is_trusted=True)[1] for tree in opened.values())
+    parts = [
+        _read(
+            rubric,
+            tree,
+            path,
+            is_trusted=are_downloads or platforms.is_export_name(path.stem),
+            one_submission=one_submission,
+            section=path.stem if len(opened) > 1 else "",
+        )
+        for path, tree in opened.items()
+    ]
     if modules:
         parts.append(_read(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
-    entries = keyed(entry for _, entries, _ in parts for entry in entries)
+    entries = keyed(entry for part in parts for entry in part.entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
-    problems = [problem for _, _, problems in parts for problem in problems]
-    return Listing(tuple(entries), tuple(form for form, _, _ in parts), tuple(problems))
+    problems = tuple(problem for part in parts for problem in part.problems)
+    return Listing(tuple(entries), tuple(form for part in parts for form in part.forms), problems)
 
 
 def _opened(path: Path, out: Path | None) -> Tree:
@@ -110,39 +110,42 @@ def _together(paths: list[Path]) -> Tree:
     return trees.of_sources(key, folder, {path.name: trees.of_file(path).files[path.name] for path in paths}.items)
 
 
-def _read(rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool) -> Part:
-    chain, downloads = ([outer], []) if one_submission else _unwrapped(rubric, outer, is_trusted)
-    tree, whats, entries, problems = chain[-1], list[str](), list[Upload](), list[str]()
-    for platform, matches in downloads:
-        uploads, notes = platform.uploads(tree, matches, rubric.due)
-        entries += uploads
-        whats.append(f"{platform.what} of {counted(len(uploads), 'submission')}")
-        problems += [f"{path}: {note}" for note in notes]
+def _read(
+    rubric: Rubric, outer: Tree, path: Path, is_trusted: bool, one_submission: bool, section: str = ""
+) -> Listing:
+    chain, downloads = ([outer], {}) if one_submission else _unwrapped(rubric, outer, is_trusted)
+    tree, versions = chain[-1], _versions(chain[-1], is_top=True)
+    entries, whats, problems = list[Upload](), list[str](), list[str]()
+    for wrapper in chain[:-1]:
+        problems += _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})
     if downloads:
-        used = {name for _, matches in downloads for name in matches} | platforms.PAGES
-        problems += _left_out(
-            tree, path, used, f"not part of {' or '.join(platform.what for platform, _ in downloads)}"
-        )
-    elif not one_submission and (_is_class(rubric, tree) or _versions(tree, is_top=True)):
-        entries, problems = (
-            (_uploads(tree.name, tree), []) if _versions(tree, is_top=True) else _class(rubric, tree, path)
-        )
-        _reject_sections(rubric, tree, path)
+        for what, matches in downloads.items():
+            uploads, notes = platforms.uploads(what, tree, matches, rubric.due)
+            entries += uploads
+            whats.append(f"{what} of {counted(len(uploads), 'submission')}")
+            problems += [f"{path}: {note}" for note in notes]
+        used = {name for matches in downloads.values() for name in matches} | platforms.PAGES
+        problems += _left_out(tree, path, used, f"not part of {' or '.join(downloads)}")
+    elif not one_submission and (versions or _is_class(rubric, tree)):
+        entries = _uploads(tree.name, tree) if versions else _class(tree)
+        problems += [] if versions else _left_out(tree, path, _units(tree))
+        problems += _sections(rubric, tree, path)
         whats = [f"a folder of {counted(len(entries), 'submission')}"]
     elif next(outer.walk(), None) is None:
         raise ArgumentsError(f"{path}: it is empty")
     else:
         if not one_submission and (groups := _several(rubric, _chain(outer)[-1])):
             _reject(path, groups)
-        # A student's damaged zip becomes a note.
-        entries = [_entry(outer.name, trees.of_file(path) if outer.zipped else outer)]
-        return f"{path}: one submission", entries, _ignored_metadata(outer, path)
-    around = [note for wrapper in chain[:-1] for note in _left_out(wrapper, path, {*filter(_is_unit, wrapper.folders)})]
-    return f"{path}: {' and '.join(whats)}", entries, around + problems
-
-
-def _entry(key: str, upload: Tree) -> Upload:
-    return Upload(key, upload, (Student(name=key),))
+        upload = trees.of_file(path) if outer.zipped else outer  # a student's damaged zip becomes a note
+        entries, whats = [Upload(outer.name, upload, (Student(outer.name),))], ["one submission"]
+    if not downloads:
+        # Metadata that is not that of a download claims the work of others.
+        inside = dict.fromkeys([tree, *(entry.upload for entry in entries if entry.upload)])
+        about = "was ignored, so no names are taken from it; if this folder is a Gradescope export, give it as the only PATH"
+        about += ", or keep the name that Gradescope gave it"
+        problems += [f"{path}: {METADATA} in {one.name} {about}" for one in inside if METADATA in one.files]
+    entries = [replace(entry, section=section) for entry in entries]
+    return Listing(tuple(entries), (f"{path}: {' and '.join(whats)}",), tuple(problems))
 
 
 # Keys: names for result files
@@ -183,7 +186,7 @@ def _digest(text: str) -> str:
 # A class
 
 
-def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[str]]:
+def _class(tree: Tree) -> list[Upload]:
     units = {name: unit for name, unit in tree.folders.items() if _is_student(name)}
     logins = platforms.logins(units)
     entries = [upload for name, unit in units.items() for upload in _uploads(name, unit, logins.get(name, ""))]
@@ -191,19 +194,12 @@ def _class(rubric: Rubric, tree: Tree, path: Path) -> tuple[list[Upload], list[s
         stem = name
         while _is_archive(stem) and PurePosixPath(stem).stem:  # "bob" for bob.tar.gz
             stem = PurePosixPath(stem).stem
-        path_of_file = tree.path if tree.zipped else tree.path / name
-        entry = _entry(stem, trees.of_sources(stem, path_of_file, {name: tree.files[name]}.items))
         if tree.files[name].problem == "link":
-            entry = replace(entry, upload=None, problem=f"{name} is {_LINK}")
-        entries.append(entry)
-    uploads = [entry.upload for entry in entries if entry.upload is not None]
-    ignored = [note for upload in [tree, *uploads] for note in _ignored_metadata(upload, path)]
-    several = [
-        f"{path}: {name} looks like the work of several students, {few(_units(unit), NAMED)}; give it as a PATH of its own"
-        for name, unit in units.items()
-        if _is_section(rubric, unit)
-    ]
-    return entries, [*_left_out(tree, path, _units(tree)), *several, *ignored]
+            entries.append(Upload(stem, None, (Student(stem),), problem=f"{name} is {_LINK}"))
+            continue
+        upload = trees.of_sources(stem, tree.path if tree.zipped else tree.path / name, {name: tree.files[name]}.items)
+        entries.append(Upload(stem, upload, (Student(stem),)))
+    return entries
 
 
 def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
@@ -263,18 +259,32 @@ def _left_out(
 
 
 def _several(rubric: Rubric, tree: Tree) -> list[str]:
-    """Return what makes a folder look like the work of several students, a line for each group of names, and all other names."""
+    """Return what makes a folder look like the work of several students, a line for each group of names, and all other names.
+
+    A file is meant to be a module if it has a similar name, unless it has code but none of the module's functions, or if it
+    defines most of the functions.
+    """
     modules, affixes, unnamed = dict[str, list[str]](), dict[str, list[str]](), list[str]()
     for name, source in _files(tree):
-        meant = _meant(rubric, name, source)
-        if meant:
-            modules.setdefault(meant[0], []).append(name)
-            affixes.setdefault(meant[1], []).append(name)
-        elif platforms.is_work(name) and (is_likely_code(name) or not name.lower().endswith(".py")):
+        stem, defined, meant = PurePosixPath(name).name.lower(), set[str](), ""
+        if is_likely_code(name) and ".py" in stem:
+            with suppress(OSError, UnusableError):
+                text = source.read(MOST_BYTES).decode("utf-8", "replace")
+                defined = set(re.findall(r"^def (\w+)", text, re.M))
+            for module, entry in rubric.modules.items():
+                number, is_similar = len(defined & {*entry.functions}), resembles(name, module)
+                if meant or not ((is_similar and (number or not defined)) or 2 * number > len(entry.functions)):
+                    continue
+                meant = module
+                if is_similar:  # what the name has besides that of the module
+                    stem = re.sub(r"[\W_]*".join(module.split("_")), "", stem.partition(".py")[0], count=1)
+                modules.setdefault(module, []).append(name)
+                affixes.setdefault(_COPY.sub("", stem), []).append(name)
+        if not meant and platforms.is_work(name) and (is_likely_code(name) or not stem.endswith(".py")):
             unnamed.append(name)
     affixes.pop("", None)
-    named = {one.what: [*one.matches(tree)] for one in platforms.PLATFORMS if one.is_distinctive}
-    groups = {f"named as in {what}": names for what, names in named.items() if names}
+    named = ((what, [*platforms.named(tree, pattern)]) for what, pattern in platforms.PATTERNS.items())
+    groups = {f"named as in {what}": names for what, names in named if names}
     groups = groups or {f"each may be {module}.py": names for module, names in modules.items() if len(names) > 1}
     if not groups and len(affixes) > 1:
         groups = {f"the name has {affix!r} besides that of a module": names for affix, names in affixes.items()}
@@ -290,31 +300,34 @@ def _several(rubric: Rubric, tree: Tree) -> list[str]:
     return [f"{few(names, NAMED)}: {why}" for why, names in groups.items()]
 
 
-def _reject_sections(rubric: Rubric, tree: Tree, path: Path) -> None:
-    """Raise ArgumentsError if the upload of each student of a class would be a class or a download."""
+def _sections(rubric: Rubric, tree: Tree, path: Path) -> list[str]:
+    """Return a note on each folder of a class that is a class or a download itself, in which a file occurs several times.
+
+    Raises ArgumentsError if all its folders and zips are.
+    """
     names = _units(tree)
-    units = (tree.folders.get(name) or _zip(name, tree.files[name]) for name in names)
-    is_alone = len(names) == 1  # a zip around the zip of a class
-    if all(one is not None and (_is_section(rubric, one) or (is_alone and _several(rubric, one))) for one in units):
+
+    def is_section(unit: Tree | None) -> bool:
+        if unit is None:
+            return False
+        chain, downloads = _unwrapped(rubric, unit, False)
+        inner = chain[-1]
+        is_class = len(inner.folders) <= LOOKED_AT and _is_class(rubric, inner) and not _versions(inner)
+        is_zipped_class = len(names) == 1 and bool(_several(rubric, unit))  # a zip around the zip of a class
+        return bool(downloads) or (is_class and _has_repeated(inner)) or is_zipped_class
+
+    sections = [name for name in names if is_section(tree.folders.get(name))]
+    if all(name in sections or is_section(_zip(name, tree.files.get(name))) for name in names):
         _reject(path, [f"{few(names, NAMED)}: each looks like the work of several students"])
-
-
-def _is_section(rubric: Rubric, unit: Tree) -> bool:
-    """Return whether what may be a student's upload is a class or a download, in which the same file occurs several times."""
-    chain, downloads = _unwrapped(rubric, unit, False)
-    tree = chain[-1]
-    is_small = len(tree.folders) <= LOOKED_AT
-    return bool(downloads) or (is_small and _is_class(rubric, tree) and not _versions(tree) and _has_repeated(tree))
+    about = ((name, few(_units(tree.folders[name]), NAMED)) for name in sections)
+    advice = "give it as a PATH of its own"
+    return [f"{path}: {name} looks like the work of several students, {who}; {advice}" for name, who in about]
 
 
 def _reject(path: Path, groups: Sequence[str]) -> None:
-    advice = (
-        "Give one folder or zip for each student in one folder, or each student's files as a PATH of its own. If each PATH "
-        "is one student's, add --one-submission."
-    )
-    raise ArgumentsError(
-        "\n  ".join([f"{path}: this looks like the work of several students:", *groups]) + f"\n{advice}"
-    )
+    lines = "\n  ".join([f"{path}: this looks like the work of several students:", *groups])
+    advice = "Give one folder or zip for each student in one folder, or each student's files as a PATH of its own."
+    raise ArgumentsError(f"{lines}\n{advice} If each PATH is one student's, add --one-submission.")
 
 
 def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, Source]]:
@@ -327,66 +340,30 @@ def _files(tree: Tree, above: str = "", depth: int = 0) -> Iterator[tuple[str, S
             yield above + name, source
 
 
-def _zip(name: str, source: Source) -> Tree | None:
+def _zip(name: str, source: Source | None) -> Tree | None:
     """Return the contents of a zip; None for anything else, and for a zip that is too large or cannot be opened."""
-    if name.lower().endswith(".zip") and not source.problem and source.size <= MOST_ZIPPED:
+    if source and name.lower().endswith(".zip") and not source.problem and source.size <= MOST_ZIPPED:
         with suppress(OSError, UnusableError):
             return trees.of_zip(Path(PurePosixPath(name).name), source.read(source.size), trees.MOST_NAMES)
     return None
 
 
-def _meant(rubric: Rubric, name: str, source: Source) -> tuple[str, str] | None:
-    """Return the module that a file is meant to be, and what its name has besides the module's; None for any other file.
-
-    A file is meant to be a module if it has a similar name, unless it has code but none of the module's functions, or if it
-    defines most of the functions.
-    """
-    stem = PurePosixPath(name).name.lower()
-    if not is_likely_code(name) or ".py" not in stem:
-        return None
-    try:
-        text = source.read(MOST_BYTES).decode("utf-8", "replace")
-    except (OSError, UnusableError):
-        text = ""
-    defined = set(re.findall(r"^def (\w+)", text, re.M))
-    for module, entry in rubric.modules.items():
-        ours = defined & {*entry.functions}
-        if (resembles(name, module) and (ours or not defined)) or 2 * len(ours) > len(entry.functions):
-            pattern = r"[\W_]*".join(module.split("_"))
-            return module, _COPY.sub("", re.sub(pattern, "", stem.partition(".py")[0], count=1)) if resembles(
-                name, module
-            ) else stem
-    return None
-
-
-# Metadata
-
-
-def _ignored_metadata(tree: Tree, path: Path) -> list[str]:
-    if METADATA not in tree.files:
-        return []
-    advice = "if this folder is a Gradescope export, give it as the only PATH, or keep the name that Gradescope gave it"
-    return [f"{path}: {METADATA} in {tree.name} was ignored, so no names are taken from it; {advice}"]
-
-
 # The form of a tree
 
 
-def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree], Found]:
+def _unwrapped(rubric: Rubric, outer: Tree, is_trusted: bool) -> tuple[list[Tree], dict[str, Matches]]:
     """Return the folders from `outer` to the class or download inside, and its platforms; only `outer` if there is none."""
     chain = _chain(outer)
     for depth, tree in enumerate(chain):
         # A student can submit metadata that claims other submissions, so an inner folder must have Gradescope's name.
         is_named = platforms.is_export_name(tree.name) or (tree.zipped and tree.name == tree.path.stem)
-        is_export = is_trusted and platforms.is_export(tree) and (depth == 0 or is_named)
-        downloads: Found = [(GRADESCOPE, GRADESCOPE.matches(tree))] if is_export else platforms.recognized(tree)
-        if (
-            downloads
-            or _versions(tree, is_top=True)
-            or (_is_class(rubric, tree) and sum(map(_is_unit, tree.folders)) != 1)
-        ):
+        downloads = platforms.recognized(tree)
+        if is_trusted and platforms.is_export(tree) and (depth == 0 or is_named):
+            downloads = {GRADESCOPE: platforms.named(tree, EXPORT_PART)}
+        is_class = _is_class(rubric, tree) and sum(map(_is_unit, tree.folders)) != 1
+        if downloads or is_class or _versions(tree, is_top=True):
             return chain[: depth + 1], downloads
-    return [outer], []
+    return [outer], {}
 
 
 def _chain(outer: Tree) -> list[Tree]:
@@ -408,29 +385,26 @@ def _is_class(rubric: Rubric, tree: Tree) -> bool:
     if KIT_FOLDERS.intersection(tree.folders):
         # A copy of the kit or of the student folder is one submission.
         return sum(_has_module(rubric, _names(unit)) for unit in units) > 1
-    if len(archives) + sum(_is_handed_in(rubric, unit) for unit in units) > 1:
+
+    def is_handed_in(unit: Tree) -> bool:
+        """Return whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
+        return unit.itself.problem != "folder" or any(
+            # Similar names count too: a whole class may have downloaded its files twice.
+            _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in rubric.modules))
+            for name in _names(unit)
+        )
+
+    if len(archives) + sum(map(is_handed_in, units)) > 1:
         return True
     # At most one folder has the right names, so all must look like work, without loose files.
     if tree.zipped or not (units or archives) or not {*_work(tree)} <= {*archives}:
         return False
-    return all(
-        any(_is_archive(name) or name.lower().endswith((".py", ".ipynb")) for name in _names(unit)) for unit in units
-    )
+    return all(any(platforms.is_work(name) and not name.startswith("._") for name in _names(unit)) for unit in units)
 
 
 def _units(tree: Tree) -> list[str]:
     """Return the folders and archives of a class."""
     return [*filter(_is_student, tree.folders), *filter(_is_archive, tree.files)]
-
-
-def _is_handed_in(rubric: Rubric, unit: Tree) -> bool:
-    """Return whether a folder is certainly a submission; one that cannot be listed must not be skipped."""
-    modules = rubric.modules
-    return unit.itself.problem != "folder" or any(
-        # Similar names count too: a whole class may have downloaded its files twice.
-        _is_archive(name) or (is_likely_code(name) and any(resembles(name, module) for module in modules))
-        for name in _names(unit)
-    )
 
 
 def _names(unit: Tree) -> list[str]:

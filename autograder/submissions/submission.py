@@ -3,7 +3,7 @@
 import ast
 import codecs
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -21,7 +21,7 @@ NOTES_SHOWN = 20  # notes shown per upload
 ARCHIVES = {".7z", ".bz2", ".gz", ".rar", ".tar", ".tbz", ".tbz2", ".tgz", ".txz", ".xz", ".zipx", ".zst"}  # not opened
 CODE = {".py", ".txt", ".pyw", ".py~", ""}  # suffixes of a file that may be a module
 KEPT = {".py", ".txt", ".json", ".csv", ".npy", ".npz", ".yaml", ".yml"}
-COMPILED = {".pyc", ".pyo", ".zip"}  # skipped without a note; a zip is opened
+COMPILED = {".pyc", ".pyo"}  # skipped without a note
 LISTED_FACTOR = 20  # names per allowed file
 ZIP_FACTOR = 2  # bytes of a zip per allowed byte
 ZIP_DEPTH = 2  # zips in one another
@@ -283,27 +283,28 @@ def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
 
     Raises CommandError.
     """
-    reader = _Reader(rubric)
+    limits, notes = rubric.limits, list[Note]()
+    left = {"files": limits.upload_files, "zips": limits.upload_files, "names": LISTED_FACTOR * limits.upload_files}
+    left |= {"bytes": limits.upload_mb * MB, "zip_bytes": ZIP_FACTOR * limits.upload_mb * MB}
     try:
-        # Loose files come first: a zip next to them must not use up their limits.
-        loose = reader.loose(upload)
-        parts = [*reader.zipped(upload), loose]
+        parts = _parts(upload, rubric, left, notes)
     except UnusableError as error:
         raise CommandError(f"{upload.path}: {error}; download it again") from error
     except OSError as error:
         raise CommandError(f"{upload.path}: cannot be read ({error.strerror or error})") from error
     merged = {path: content for files in parts for path, content in _flattened(files, rubric).items()}
     gathered = _gathered(merged, rubric)
-    taken = {name.casefold() for name in gathered}
-    for path in list(gathered):
+    taken = {path.casefold() for path in gathered}
+    files, undecodable = dict[str, bytes](), list[Note]()
+    for path, content in gathered.items():
         if any(str(parent) in taken for parent in PurePosixPath(path.casefold()).parents):
-            del gathered[path]  # below a path that is itself a file, as can happen in a zip
-    # A file must not choose the codec that decodes it in the grader or Python.
-    code = [path for path in gathered if path.lower().endswith((".py", ".txt"))]
-    undecodable = {path: encoding for path in code if not codec(encoding := declared_encoding(gathered[path]))}
-    files = {path: content for path, content in gathered.items() if path not in undecodable}
-    notes = [Note("encoding", path, target=as_code(encoding)) for path, encoding in undecodable.items()]
-    return Submission(name, files, (*notes, *reader.notes)).with_notes(rubric)
+            continue  # below a path that is itself a file, as can happen in a zip
+        # A file must not choose the codec that decodes it in the grader or Python.
+        if path.lower().endswith((".py", ".txt")) and not codec(encoding := declared_encoding(content)):
+            undecodable.append(Note("encoding", path, target=as_code(encoding)))
+        else:
+            files[path] = content
+    return Submission(name, files, (*undecodable, *notes)).with_notes(rubric)
 
 
 def load(entry: Upload, rubric: Rubric, accept_names: bool = False) -> Submission:
@@ -325,104 +326,90 @@ def load(entry: Upload, rubric: Rubric, accept_names: bool = False) -> Submissio
     return replace(submission, refused=(*notes, *submission.refused))
 
 
-class _Reader:
-    """Reads the files of an upload, and of the zips in it, within limits for the total."""
+def _parts(
+    tree: Tree, rubric: Rubric, left: dict[str, int], notes: list[Note], depth: int = 0
+) -> list[dict[str, bytes]]:
+    """Return the usable files of each zip in a tree, then its loose files; add notes on the others.
 
-    def __init__(self, rubric: Rubric) -> None:
-        self.rubric, self.limits = rubric, rubric.limits
-        self.files = self.zips = rubric.limits.upload_files
-        self.names = LISTED_FACTOR * self.files
-        self.bytes = rubric.limits.upload_mb * MB
-        self.zip_bytes = ZIP_FACTOR * self.bytes
-        self.notes: list[Note] = []
-
-    def loose(self, tree: Tree, in_zip: bool = False) -> dict[str, bytes]:
-        """Return the usable files of a tree, with notes on the others.
-
-        Raises OSError, and UnusableError for a damaged file that is not in a student's zip.
-        """
-        files = dict[str, bytes]()
-        for path, source in tree.walk(LISTED_FACTOR * self.limits.upload_files):
-            self.names -= 1
-            is_full, many = self.names < 0 or self.files <= 0, Note("many", number=self.limits.upload_files)
-            if (is_full or source.problem == "many") and many not in self.notes:
-                self.notes.append(many)
-            if is_full:
-                break
-            if source.error:
-                raise source.error
-            suffix = PurePosixPath(path).suffix.lower()
-            is_similar = any(resembles(path, module) for module in self.rubric.modules)
-            is_kept = suffix in KEPT or (is_likely_code(path) and is_similar)
-            if not is_kept and source.problem not in ("deep", "folder"):
-                if suffix == ".ipynb":
-                    self.notes.append(Note("beside", path, target=self._functions(source)))
-                elif suffix in ARCHIVES:
-                    self.notes.append(Note("archive", path))
-                elif is_similar and suffix not in COMPILED:
-                    self.notes.append(Note("suffix", path))
-                continue
-            try:
-                longest = max(len(path), *(len(name.encode("utf-8", "replace")) for name in path.split("/")))
-                if source.problem:
-                    raise UnusableError(source.problem)
-                if ":" in path:  # a drive, or a second stream of a file
-                    raise UnusableError("outside")
-                if not path.isprintable() or longest > NAME_BYTES:
-                    raise UnusableError("name")
-                if source.size > min(self.bytes, self.limits.upload_mb * MB // 2):
-                    raise UnusableError("large")
-                # Counted before it is read, and even if it is damaged: decompression costs the same.
-                self.bytes -= source.size
-                files[path] = source.read(source.size)
-                self.files -= 1
-            except UnusableError as error:
-                if error.kind == "damaged" and not in_zip:
-                    raise
-                self.notes.append(Note(error.kind, path, number=source.size // MB))
-        return files
-
-    def _functions(self, notebook: Source) -> str:
-        """Return the functions of the homework that the first notebook defines; no cell is run."""
-        if any(note.kind == "beside" for note in self.notes):
-            return ""
+    `left` is what the limits of the upload still allow. Raises OSError, and UnusableError for a damaged file that is not
+    in a student's zip.
+    """
+    files, zips, limits = dict[str, bytes](), list[tuple[str, Source]](), rubric.limits
+    for path, source in tree.walk(LISTED_FACTOR * limits.upload_files):
+        left["names"] -= 1
+        is_full, many = left["names"] < 0 or left["files"] <= 0, Note("many", number=limits.upload_files)
+        if (is_full or source.problem == "many") and many not in notes:
+            notes.append(many)
+        if is_full:
+            break
+        if source.error:
+            raise source.error
+        suffix, is_folder = PurePosixPath(path).suffix.lower(), source.problem in ("deep", "folder")
+        is_similar = any(resembles(path, module) for module in rubric.modules)
+        if not (is_folder or suffix in KEPT or (is_likely_code(path) and is_similar)):
+            if suffix == ".zip":
+                zips.append((path, source))
+            elif suffix == ".ipynb":
+                is_first = all(note.kind != "beside" for note in notes)
+                notes.append(Note("beside", path, target=_functions(source, rubric) if is_first else ""))
+            elif suffix in ARCHIVES:
+                notes.append(Note("archive", path))
+            elif is_similar and suffix not in COMPILED:
+                notes.append(Note("suffix", path))
+            continue
         try:
-            text = notebook.read(self.limits.upload_mb * MB).decode("utf-8", "replace")
-        except (UnusableError, OSError):  # it would not have been graded
-            return ""
-        contract = {name for module in self.rubric.modules.values() for name in module.functions}
-        defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
-        return ", ".join(name for name in defined if name in contract)
-
-    def zipped(self, tree: Tree, depth: int = 1) -> Iterator[dict[str, bytes]]:
-        """Yield the files of each zip in a tree, preceded by those of the zips in it."""
-        for path, source in tree.walk(LISTED_FACTOR * self.limits.upload_files):
-            if path.lower().endswith(".zip") and source.problem not in ("folder", "deep", "closed", "many"):
-                inside = self._opened(path, source, depth)
-                if inside is not None:
-                    yield from self.zipped(inside, depth + 1)
-                    yield self.loose(inside, in_zip=True)
-
-    def _opened(self, path: str, source: Source, depth: int) -> Tree | None:
-        """Open a student's zip in memory, so that no error in it looks like a failing disk; None, with a note, if unusable."""
-        self.zips -= 1
+            longest = max(len(path), *(len(name.encode("utf-8", "replace")) for name in path.split("/")))
+            if source.problem:
+                raise UnusableError(source.problem)
+            if ":" in path:  # a drive, or a second stream of a file
+                raise UnusableError("outside")
+            if not path.isprintable() or longest > NAME_BYTES:
+                raise UnusableError("name")
+            if source.size > min(left["bytes"], limits.upload_mb * MB // 2):
+                raise UnusableError("large")
+            # Counted before it is read, and even if it is damaged: decompression costs the same.
+            left["bytes"] -= source.size
+            files[path] = source.read(source.size)
+            left["files"] -= 1
+        except UnusableError as error:
+            if error.kind == "damaged" and depth == 0:
+                raise
+            notes.append(Note(error.kind, path, number=source.size // MB))
+    # Zips come last, so that they do not use up the limits of loose files. They are opened in memory, so that no error in
+    # them looks like a failing disk.
+    parts = list[dict[str, bytes]]()
+    for path, source in zips:
+        left["zips"] -= 1
         try:
-            if source.problem or depth > ZIP_DEPTH:
+            if source.problem or depth == ZIP_DEPTH:
                 raise UnusableError(source.problem or "zip_deep")
-            if source.size > self.zip_bytes:
+            if source.size > left["zip_bytes"]:
                 raise UnusableError("zip_large")
             data = source.read(source.size)
-            self.zip_bytes -= len(data)
-            if self.zips < 0:
+            left["zip_bytes"] -= len(data)
+            if left["zips"] < 0:
                 raise UnusableError("zip_many")
-            return trees.of_zip(Path(path), data, LISTED_FACTOR * self.limits.upload_files)
+            inside = trees.of_zip(Path(path), data, LISTED_FACTOR * limits.upload_files)
         except UnusableError as error:
-            if depth == 1 and error.kind == "damaged":  # the class's zip is damaged, or the disk
+            if error.kind == "damaged" and depth == 0:  # the class's zip is damaged, or the disk
                 raise
-            is_upload = error.kind == "no_zip" and depth == 1 and "/" not in path
-            number = {"zip_large": ZIP_FACTOR * self.limits.upload_mb, "zip_many": self.limits.upload_files}
-            self.notes.append(Note(error.kind, "" if is_upload else path, number.get(error.kind, 0)))
-            return None
+            is_upload = error.kind == "no_zip" and depth == 0 and "/" not in path
+            number = {"zip_large": ZIP_FACTOR * limits.upload_mb, "zip_many": limits.upload_files}.get(error.kind, 0)
+            notes.append(Note(error.kind, "" if is_upload else path, number))
+        else:
+            parts += _parts(inside, rubric, left, notes, depth + 1)
+    return [*parts, files]
+
+
+def _functions(notebook: Source, rubric: Rubric) -> str:
+    """Return the functions of the homework that a notebook defines; no cell is run."""
+    try:
+        text = notebook.read(rubric.limits.upload_mb * MB).decode("utf-8", "replace")
+    except (UnusableError, OSError):  # it would not have been graded
+        return ""
+    contract = {name for module in rubric.modules.values() for name in module.functions}
+    defined = dict.fromkeys(re.findall(r"(?:^|\\n|\")def (\w+)\(", text))
+    return ", ".join(name for name in defined if name in contract)
 
 
 def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
@@ -432,7 +419,15 @@ def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
         folders.setdefault(path.parent, []).append(path.name)
     if not folders:
         return files
-    root = min(sorted(folders), key=lambda folder: _rank(folder, folders[folder], rubric))
+
+    def rank(folder: PurePosixPath) -> tuple[int, ...]:
+        """Lowest for the folder with most modules, then with most similar names, then the shallowest."""
+        names, depth = folders[folder], len(folder.parts)
+        exact = len({*rubric.files} & {*names})
+        near = sum(any(resembles(name, module) for module in rubric.modules) for name in names)
+        return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)
+
+    root = min(sorted(folders), key=rank)
     holding = {folder for folder, names in folders.items() if not set(rubric.files).isdisjoint(names)}
     inside, outside = dict[str, bytes](), dict[str, bytes]()
     for name, content in files.items():
@@ -442,15 +437,6 @@ def _flattened(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:
         elif path.parent in holding:
             outside[name] = content
     return outside | inside
-
-
-def _rank(folder: PurePosixPath, names: list[str], rubric: Rubric) -> tuple[int, ...]:
-    """Lowest for the folder with most modules, then with most similar names, then the shallowest."""
-    modules = rubric.modules
-    exact = sum(f"{module}.py" in names for module in modules)
-    near = sum(any(resembles(name, module) for module in modules) for name in names)
-    depth = len(folder.parts)
-    return (-exact, -near, depth, -len(names)) if exact else (0, -near, -len(names), depth)
 
 
 def _gathered(files: dict[str, bytes], rubric: Rubric) -> dict[str, bytes]:

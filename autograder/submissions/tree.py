@@ -126,44 +126,41 @@ def is_litter(name: str) -> bool:
 def of_sources(
     name: str, path: Path, sources: Callable[[], Iterable[tuple[str, Source]]], zipped: bool = False
 ) -> Tree:
-    """Return the tree of files with their paths; `sources` is called when the tree is looked at."""
-    return Tree(
-        name,
-        path,
-        lambda most: _of_node(_nested(sources()), lambda file: file, name, path, zipped).contents(most),
-        zipped,
-    )
+    """Return the tree of files with their paths; `sources` is called when the tree is looked at.
+
+    A path with a slash at the end is a folder. The last of equal paths counts.
+    """
+
+    def contents(most: int | None) -> Contents:
+        root: Node = {}
+        for file, source in sources():
+            parts = [step for step in file.split("/") if step not in ("", ".")]
+            if file.startswith("/") or ".." in parts or not file:
+                root[file] = source  # it leads outside, or stands for too many names
+                continue
+            folders = parts if file.endswith("/") else parts[:-1]
+            node = root
+            for step in folders[: DEPTH + 1]:
+                node = node.setdefault(f"{step}/", {})
+            if len(folders) < min(len(parts), DEPTH + 1):
+                node[parts[-1]] = source
+        return _of_node(root, name, path, zipped, 0).contents(most)
+
+    return Tree(name, path, contents, zipped)
 
 
 Node = dict[str, Any]  # in a folder: its folders, with a slash at the end of the name, and its files
 
 
-def _nested(files: Iterable[tuple[str, Any]]) -> Node:
-    """Return the folders that contain files. A path with a slash at the end is a folder. The last of equal paths counts."""
-    root: Node = {}
-    for path, file in files:
-        parts = [step for step in path.split("/") if step not in ("", ".")]
-        if path.startswith("/") or ".." in parts or not path:
-            root[path] = file  # it leads outside, or stands for too many names
-            continue
-        folders = parts if path.endswith("/") else parts[:-1]
-        node = root
-        for step in folders[: DEPTH + 1]:
-            node = node.setdefault(f"{step}/", {})
-        if len(folders) < min(len(parts), DEPTH + 1):
-            node[parts[-1]] = file
-    return root
-
-
-def _of_node(node: Node, source: Callable[[Any], Source], name: str, path: Path, zipped: bool, depth: int = 0) -> Tree:
+def _of_node(node: Node, name: str, path: Path, zipped: bool, depth: int) -> Tree:
     def contents(most: int | None) -> Contents:
         files, folders = dict[str, Source](), dict[str, Tree]()
         for inner, item in sorted(node.items()):
             if isinstance(item, dict):
                 below = path if zipped else path / inner
-                folders[inner[:-1]] = _of_node(item, source, inner[:-1], below, zipped, depth + 1)
+                folders[inner[:-1]] = _of_node(item, inner[:-1], below, zipped, depth + 1)
             else:
-                files[inner] = source(item)
+                files[inner] = item
         return files, folders
 
     return Tree(name, path, contents, zipped, depth=depth)
@@ -238,38 +235,29 @@ def of_zip(path: Path, data: bytes | None = None, most: int | None = None) -> Tr
         raise
     except Exception:  # a crafted zip can raise anything: struct.error, ValueError, RuntimeError ...
         raise UnusableError("no_zip") from None
-    members = ((_path(member), member) for member in archive.infolist())
-    return _of_node(_nested(members), partial(_member, archive), path.stem, path, zipped=True)
+    return of_sources(path.stem, path, lambda: (_member(archive, member) for member in archive.infolist()), zipped=True)
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Source:
-    path = _path(member)
-    is_outside = path.startswith("/") or ".." in path.split("/")
-    return Source(
-        member.file_size, "outside" if is_outside else _problem(member), partial(_decompressed, archive, member)
-    )
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[str, Source]:
+    """Return the member's path and the member.
 
-
-def _path(member: zipfile.ZipInfo) -> str:
-    """Return the member's path: decoded by its flag, else as UTF-8, which many programs write without the flag, else as cp437,
-    like zipfile.
-
-    Backslashes, from some Windows programs, become slashes.
+    The path is decoded by its flag, else as UTF-8, which many programs write without the flag, else as cp437, like
+    zipfile. Backslashes, from some Windows programs, become slashes.
     """
-    name = member.filename
+    path, mode, problem = member.filename, member.external_attr >> 16, ""
     if not member.flag_bits & _UTF8:
         with suppress(UnicodeError):
-            name = name.encode("cp437").decode("utf-8")
-    return name.replace("\\", "/")
-
-
-def _problem(member: zipfile.ZipInfo) -> str:
-    mode = member.external_attr >> 16
-    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return "link"
-    if member.flag_bits & _ENCRYPTED:
-        return "encrypted"
-    return "" if member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) else "compression"
+            path = path.encode("cp437").decode("utf-8")
+    path = path.replace("\\", "/")
+    if path.startswith("/") or ".." in path.split("/"):
+        problem = "outside"
+    elif stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        problem = "link"
+    elif member.flag_bits & _ENCRYPTED:
+        problem = "encrypted"
+    elif member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        problem = "compression"
+    return path, Source(member.file_size, problem, partial(_decompressed, archive, member))
 
 
 def _decompressed(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:

@@ -156,8 +156,7 @@ def demo(context: click.Context, out: Path) -> None:
 @click.argument("zipped", metavar="ZIP", type=click.Path(path_type=Path))
 @click.argument("upload", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--here", "in_place", is_flag=True, help="use the installed Python packages; needs no network")
-@click.option("--brief", is_flag=True, help="print only the first message of each group")
-def rehearse(zipped: Path, upload: Path, in_place: bool, brief: bool) -> None:
+def rehearse(zipped: Path, upload: Path, in_place: bool) -> None:
     """Grade PATH with the Gradescope zip as Gradescope would, and print what students and instructors see.
 
     For instructors, before they upload the zip to Gradescope.
@@ -168,7 +167,7 @@ def rehearse(zipped: Path, upload: Path, in_place: bool, brief: bool) -> None:
 
     if not in_place:
         click.echo("Running the zip's setup.sh, which installs Python and packages ...", err=True)
-    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, in_place), brief):
+    for line in rehearsal.report(rehearsal.rehearse(zipped, upload, in_place)):
         click.echo(line)
 
 

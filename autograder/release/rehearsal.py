@@ -237,8 +237,8 @@ MOMENTS = {
 }
 
 
-def report(done: Rehearsal, brief: bool) -> Iterator[str]:
-    """Yield the report, line by line; if `brief`, with only the first message of each section."""
+def report(done: Rehearsal) -> Iterator[str]:
+    """Yield the report, line by line."""
     document, tests = done.document, done.document["tests"]
     possible = number(sum(test["max_score"] for test in tests))
     total = f"{document['score']} of {possible}"
@@ -252,14 +252,14 @@ def report(done: Rehearsal, brief: bool) -> Iterator[str]:
         yield from ("", title, "-" * len(title))
         if moment == "visible":
             yield from _lines(document["output"])
-        yield from _entries(entries, brief) if entries else ["Nothing."]
+        yield from _entries(entries) if entries else ["Nothing."]
         yield "No total: Gradescope does not show it while any result is hidden." if hidden else f"Total: {total}"
     yield from ("", "What the instructor sees", "-" * 24)
     yield f"All of the above, and the total: {total}"
     yield f'The assignment\'s "Autograder points" must be {possible}.'
     if hidden:
         yield "Never shown to the student:"
-        yield from _entries(hidden, brief)
+        yield from _entries(hidden)
     for data in (test["extra_data"] for test in tests):
         if data["misconceptions"]:
             yield f"Misconception in {data['criterion']}: {', '.join(data['misconceptions'])}"
@@ -268,14 +268,10 @@ def report(done: Rehearsal, brief: bool) -> Iterator[str]:
     yield from (f"    {line}" for line in _lines(done.printed)[-20:] if line.strip())
 
 
-def _entries(tests: list[dict[str, Any]], brief: bool) -> Iterator[str]:
-    with_message = [test for test in tests if test["output"]]
+def _entries(tests: list[dict[str, Any]]) -> Iterator[str]:
     for test in tests:
         yield printable(f"{test['status']}  {test['score']} of {test['max_score']}  {test['name']}")
-        if not brief or test in with_message[:1]:
-            yield from (f"    {line}".rstrip() for line in _lines(test["output"]))
-    if brief and len(with_message) > 1:
-        yield f"({len(with_message) - 1} more with a message; omit --brief to print them)"
+        yield from (f"    {line}".rstrip() for line in _lines(test["output"]))
 
 
 def _lines(text: str) -> list[str]:

@@ -211,11 +211,11 @@ def entry(visibility: str, name: str = "", **others: Any) -> dict[str, Any]:
     return {"score": 1, "max_score": 2, "visibility": visibility, **texts, **others}
 
 
-def sections(*tests: dict[str, Any], brief: bool = False) -> list[str]:
+def sections(*tests: dict[str, Any]) -> list[str]:
     """The text under each heading of a report."""
     score = sum(test["score"] for test in tests)
     document = {"score": score, "output": "on top", "tests": [*tests], "extra_data": {"layers": ["fork"]}}
-    lines = rehearsal.report(Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow"), brief)
+    lines = rehearsal.report(Rehearsal(document, "first\nlast\x1b[2J\n", 1.25, "somehow"))
     return re.split(r"^What the .*\n-+$", "\n".join(lines), flags=re.MULTILINE)[1:]
 
 
@@ -230,10 +230,3 @@ def test_report_shows_each_test_when_it_is_visible() -> None:
         assert line in texts[3].splitlines()
     now, later, _ = sections(entry("after_published"), entry("visible", score=2))
     assert "No total" in now and "Total: 3 of 4" in later
-
-
-@pytest.mark.parametrize(("brief", "named"), [(False, "abc"), (True, "a")])
-def test_brief_report_has_one_message_per_section(brief: bool, named: str) -> None:
-    text = "\n".join(sections(*(entry("visible", name, output=f"about {name}") for name in "abc"), brief=brief))
-    assert re.findall(r"about (\w)", text) == list(named)
-    assert ("(2 more with a message; omit --brief to print them)" in text) is brief

@@ -72,11 +72,11 @@ def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_
     ]
     if modules:
         parts.append(_read(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
-    entries = keyed(entry for part in parts for entry in part.entries)
+    entries = keyed(entry for each in parts for entry in each.entries)
     if not entries:
         raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
-    problems = tuple(problem for part in parts for problem in part.problems)
-    return Listing(tuple(entries), tuple(form for part in parts for form in part.forms), problems)
+    problems = tuple(problem for each in parts for problem in each.problems)
+    return Listing(tuple(entries), tuple(form for each in parts for form in each.forms), problems)
 
 
 def _opened(path: Path, out: Path | None) -> Tree:

@@ -284,10 +284,14 @@ def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
     Raises CommandError.
     """
     limits, notes = rubric.limits, list[Note]()
-    left = {"files": limits.upload_files, "zips": limits.upload_files, "names": LISTED_FACTOR * limits.upload_files}
-    left |= {"bytes": limits.upload_mb * MB, "zip_bytes": ZIP_FACTOR * limits.upload_mb * MB}
+    allowance = {
+        "files": limits.upload_files,
+        "zips": limits.upload_files,
+        "names": LISTED_FACTOR * limits.upload_files,
+    }
+    allowance |= {"bytes": limits.upload_mb * MB, "zip_bytes": ZIP_FACTOR * limits.upload_mb * MB}
     try:
-        parts = _parts(upload, rubric, left, notes)
+        parts = _parts(upload, rubric, allowance, notes)
     except UnusableError as error:
         raise CommandError(f"{upload.path}: {error}; download it again") from error
     except OSError as error:
@@ -327,17 +331,17 @@ def load(entry: Upload, rubric: Rubric, accept_names: bool = False) -> Submissio
 
 
 def _parts(
-    tree: Tree, rubric: Rubric, left: dict[str, int], notes: list[Note], depth: int = 0
+    tree: Tree, rubric: Rubric, allowance: dict[str, int], notes: list[Note], depth: int = 0
 ) -> list[dict[str, bytes]]:
     """Return the usable files of each zip in a tree, then its loose files; add notes on the others.
 
-    `left` is what the limits of the upload still allow. Raises OSError, and UnusableError for a damaged file that is not
+    `allowance` is what the limits of the upload still allow. Raises OSError, and UnusableError for a damaged file that is not
     in a student's zip.
     """
     files, zips, limits = dict[str, bytes](), list[tuple[str, Source]](), rubric.limits
     for path, source in tree.walk(LISTED_FACTOR * limits.upload_files):
-        left["names"] -= 1
-        is_full, many = left["names"] < 0 or left["files"] <= 0, Note("many", number=limits.upload_files)
+        allowance["names"] -= 1
+        is_full, many = allowance["names"] < 0 or allowance["files"] <= 0, Note("many", number=limits.upload_files)
         if (is_full or source.problem == "many") and many not in notes:
             notes.append(many)
         if is_full:
@@ -365,12 +369,12 @@ def _parts(
                 raise UnusableError("outside")
             if not path.isprintable() or longest > NAME_BYTES:
                 raise UnusableError("name")
-            if source.size > min(left["bytes"], limits.upload_mb * MB // 2):
+            if source.size > min(allowance["bytes"], limits.upload_mb * MB // 2):
                 raise UnusableError("large")
             # Counted before it is read, and even if it is damaged: decompression costs the same.
-            left["bytes"] -= source.size
+            allowance["bytes"] -= source.size
             files[path] = source.read(source.size)
-            left["files"] -= 1
+            allowance["files"] -= 1
         except UnusableError as error:
             if error.kind == "damaged" and depth == 0:
                 raise
@@ -379,15 +383,15 @@ def _parts(
     # them looks like a failing disk.
     parts = list[dict[str, bytes]]()
     for path, source in zips:
-        left["zips"] -= 1
+        allowance["zips"] -= 1
         try:
             if source.problem or depth == ZIP_DEPTH:
                 raise UnusableError(source.problem or "zip_deep")
-            if source.size > left["zip_bytes"]:
+            if source.size > allowance["zip_bytes"]:
                 raise UnusableError("zip_large")
             data = source.read(source.size)
-            left["zip_bytes"] -= len(data)
-            if left["zips"] < 0:
+            allowance["zip_bytes"] -= len(data)
+            if allowance["zips"] < 0:
                 raise UnusableError("zip_many")
             inside = trees.of_zip(Path(path), data, LISTED_FACTOR * limits.upload_files)
         except UnusableError as error:
@@ -397,7 +401,7 @@ def _parts(
             number = {"zip_large": ZIP_FACTOR * limits.upload_mb, "zip_many": limits.upload_files}.get(error.kind, 0)
             notes.append(Note(error.kind, "" if is_upload else path, number))
         else:
-            parts += _parts(inside, rubric, left, notes, depth + 1)
+            parts += _parts(inside, rubric, allowance, notes, depth + 1)
     return [*parts, files]
 
 

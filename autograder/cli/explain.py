@@ -63,6 +63,8 @@ def explanation(homework: Homework, result: Path, name: str) -> Iterator[str]:
     yield f"  {criterion.about}{'; covers ' if criterion.grades else ''}{', '.join(criterion.grades)}"
     if criterion.counted:
         yield f"  this criterion {criterion.counted}"
+    totals = " and ".join(f"{points:g} with `charge: {charge}`" for charge, points in graded.totals.items())
+    yield f"  points of all criteria: {totals}"
 
     calls = [call_result for call_result in call_results if call_result.test_call.criterion == name]
     yield f"\nTest calls: {len(calls)}, failing: {sum(call_result.failed for call_result in calls)}"

@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -126,7 +126,7 @@ class Grade:
     """The result of one submission.
 
     `submitted` modules have a file, `guesses` are the predictions made in the notebook. `dropped` are the marks that do not count,
-    and `rule` says what a mistake costs.
+    `rule` says what a mistake costs, and `totals` are the points with each value of `charge`, before manual changes.
     """
 
     key: str
@@ -140,6 +140,7 @@ class Grade:
     guesses: tuple[Guess, ...] = ()
     dropped: tuple[Mark, ...] = ()
     rule: str = ""
+    totals: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: Result, unexplained: Sequence[Unexplained] = (), guesses: Sequence[Guess] = ()) -> Self:
@@ -156,6 +157,7 @@ class Grade:
             unexplained=tuple(unexplained),
             guesses=tuple(guesses),
             rule=rule(rubric, [mark for mark in marks if mark.visibility == "visible"]),
+            totals={charge: number(points) for charge, points in result.totals.items()},
         )
 
     def to_gradescope(self, **stamp: object) -> dict[str, Any]:
@@ -180,6 +182,7 @@ class Grade:
             "submitted": list(self.submitted),
             "unexplained": [asdict(function) for function in self.unexplained],
             "guesses": list(self.guesses),
+            "totals": dict(self.totals),
         }
         return {
             "score": self.score,
@@ -213,6 +216,7 @@ class Grade:
             tuple(extra.get("submitted", dict.fromkeys(module_of(mark.criterion) for mark in marks))),
             tuple(Unexplained(**function) for function in extra.get("unexplained", ())),
             tuple(extra.get("guesses", ())),
+            totals=extra.get("totals", {}),
         )
 
     @property

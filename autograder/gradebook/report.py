@@ -27,6 +27,7 @@ from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
 from autograder.grading.diagnosis import built_in
 from autograder.homework.homework import PACKAGE, Homework
+from autograder.homework.rubric import CHARGES
 from autograder.sandbox import layers
 from autograder.submissions.text import number
 
@@ -60,6 +61,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
     named = ({}, {}) if anonymous else ({key: name or key for key, name in names.items()}, places)
     scores, most = final_scores(run.rows), max((grade.max_score for grade in grades), default=0.0)
     used = Counter(grade.layers for grade in grades)
+    has_totals = bool(grades) and all(grade.totals for grade in grades)  # results of earlier versions have none
     return rendered(
         "report.html",
         script=Markup(script),
@@ -74,6 +76,7 @@ def html(homework: Homework, run: Run, anonymous: bool = False, pages: Sequence[
         grades=grades,
         uploads=len({row.grade.key for row in run.rows if row.grade}),
         overview=overview(scores, most),
+        totals={charge: fmean(grade.totals[charge] for grade in grades) for charge in CHARGES} if has_totals else {},
         histogram=histogram(scores, most),
         about={name: criterion.about for name, criterion in homework.rubric.criteria.items()},
         examples=[c.id for c in homework.rubric.criteria.values() if c.looks_at == "examples"],

@@ -25,7 +25,7 @@ from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception
-from autograder.homework.rubric import INTEGRATION, TESTS, Criterion, Rubric
+from autograder.homework.rubric import CHARGES, INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
@@ -39,7 +39,8 @@ class ModuleResult:
 
     `call_results` are the results that count, `at_home` those of public calls with the student's own files (step 1).
     `unexplained` maps each function that no misconception explains to its results, with correct helpers if it ran with
-    them. `probe_results` are the probes of unexplained failing public examples.
+    them. `probe_results` are the probes of unexplained failing public examples. `otherwise` has its points with the other
+    value of `charge`, if they may differ.
     """
 
     module: str
@@ -49,6 +50,7 @@ class ModuleResult:
     at_home: tuple[CallResult, ...] = ()
     unexplained: Mapping[str, tuple[CallResult, ...]] = field(default_factory=dict)
     probe_results: Mapping[TestCall, tuple[ProbeResult, ...]] = field(default_factory=dict)
+    otherwise: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class Result:
     @property
     def points(self) -> float:
         return sum(graded.points for graded in self.graded)
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """The points with each value of `charge`."""
+        points = [(module, sum(graded.points for graded in module.graded)) for module in self.modules]
+        return {charge: sum(module.otherwise.get(charge, same) for module, same in points) for charge in CHARGES}
 
 
 @contextlib.contextmanager
@@ -132,6 +140,8 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) ->
 
 def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Iterator[ModuleResult]:
     plan, rubric, explainer = runner.plan, runner.rubric, Explainer(runner, diagnoser)
+    (other,) = {*CHARGES} - {rubric.charge}
+    other_rule = rubric.model_copy(update={"charge": other})
     modules = [name for name in rubric.modules if name in names]
     runner.outstanding = {*modules, *(Target(m, f) for m in modules for f in rubric.modules[m].functions)}
 
@@ -188,7 +198,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
 
         # The points, and an example for each lost criterion.
         scores = list[CriterionScore]()
-        for score in _with_refusals(runner, every, scored(rubric, visible, every, at_home)):
+        for score in _with_refusals(runner, rubric, every, scored(rubric, visible, every, at_home)):
             analysis = visible if score.criterion.visible else every
             scores.append(with_example(score, analysis, public, at_home, examples))
             if scores[-1].differs:
@@ -197,10 +207,12 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
+        by_other = _with_refusals(runner, other_rule, every, scored(other_rule, visible, every, at_home))
+        otherwise = {other: sum(score.points for score in by_other)}
         probes = {c.example.test_call: c.probes for f in functions if (c := examples.get(f)) and c.example is not None}
         preview = tuple(at_home[test_call] for test_call in plan.public(module))
         unexplained = dict(_unexplained(rubric, every))
-        yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes)
+        yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes, otherwise)
 
     # Step 5: the integration again, with references in place of modules that lost only a part of their points.
     for criterion, (score, _) in together.items():
@@ -255,7 +267,9 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
             yield function, results
 
 
-def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[CriterionScore]) -> Iterator[CriterionScore]:
+def _with_refusals(
+    runner: Runner, rubric: Rubric, analysis: Analysis, scores: Iterable[CriterionScore]
+) -> Iterator[CriterionScore]:
     """Yield the scores of a module with the cost of signatures that do not accept every call of the contract.
 
     Such calls were adapted, so their results count. All of them together cost the worked examples and the first criterion on
@@ -273,9 +287,7 @@ def _with_refusals(runner: Runner, analysis: Analysis, scores: Iterable[Criterio
         is_home = bool(calls) and not cost and criterion.looks_at == "values"
         cost = criterion.id if is_home else cost
         is_cause = score.call_result is not None and score.call_result.is_absent
-        if not calls or not (
-            is_home or is_cause or criterion.looks_at == "examples" or runner.rubric.charge == "criteria"
-        ):
+        if not calls or not (is_home or is_cause or criterion.looks_at == "examples" or rubric.charge == "criteria"):
             yield score
             continue
         functions = {name: call for group in refused.values() for name, call in group.items()} if is_home else calls

@@ -156,8 +156,14 @@ class Scoring:
         return len(tests - failing) / max(1, len(tests))
 
     def _plain(self, criterion: Criterion) -> CriterionScore:
-        """Return the score of a criterion that any failing call loses."""
-        failing_call = next((call_result for call_result in self.of[criterion.id] if call_result.failed), None)
+        """Return the score of a criterion that any failing call loses; wrong helpers alone only cost worked examples."""
+        excused = set()
+        if criterion.looks_at != "examples":
+            of_helpers = {name: d for name, d in self.diagnoses.items() if d.helpers and not d.misconceptions}
+            in_value = criterion.looks_at == "values"
+            excused = {n for n, d in of_helpers.items() if (criterion.id in d.criteria if in_value else d.formal)}
+        failing = (r for r in self.of[criterion.id] if r.failed and r.target.function not in excused)
+        failing_call = next(failing, None)
         if failing_call is None:
             return CriterionScore(criterion)
         named: tuple[Misconception, ...] = ()

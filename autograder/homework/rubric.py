@@ -20,6 +20,7 @@ from autograder.sandbox.process import Limits
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
 Feedback = Literal["full", "diagnosis", "score"]
 Python = Literal["3.11", "3.12", "3.13", "3.14", "3.15"]  # of the Gradescope image
+CHARGES = ("mistakes", "criteria")  # see grading/scoring.py
 INTEGRATION = "integration"
 TESTS, TESTS_FILE = "tests", "test_decoder_parts.py"  # the optional tests that students write, and their file
 

@@ -131,6 +131,7 @@ def test_explain_lost_criterion(graded: Path) -> None:
     head, calls, diagnosis, rule = said.output.split("\n\n")
     points = HOMEWORK.rubric.criteria["layernorm.statistics"].points
     assert head.startswith(f"layernorm.statistics: 0 of {points:g} points (rubric.yaml:")
+    assert head.endswith("\n  points of all criteria: 16 with `charge: mistakes` and 9 with `charge: criteria`")
     assert "(autograder/homework/suites/test_layernorm.py:" in calls and "FAILS  layer_norm(float64 (" in calls
     assert "shape (20, 70)\n           Every entry is multiplied by the same factor, 0.992831." in calls
     assert "layer_norm.sample_variance (autograder/homework/misconceptions/layernorm/layer_norm.py:" in diagnosis

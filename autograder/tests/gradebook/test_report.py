@@ -188,6 +188,13 @@ def test_tiles_and_histogram_have_the_totals_of_the_table() -> None:
     assert f"Median{number(round(median(map(float, filter(None, totals))), 1))}of" in text
 
 
+def test_page_has_the_mean_with_each_rule_unless_results_lack_it() -> None:
+    both = [{"mistakes": 90.0, "criteria": 80.0}, {"mistakes": 91.0, "criteria": 70.0}]
+    text = Texts(report.html(HOMEWORK, class_with("totals", *both))).text
+    assert "manual changes: 90.5 with charge: mistakes, 75 with charge: criteria." in text
+    assert "charge: mistakes" not in Texts(report.html(HOMEWORK, class_with("totals", both[0], {}))).text
+
+
 def test_names_are_under_the_columns_of_a_small_class_but_not_for_the_class() -> None:
     for size, is_shown in ((report.NAMES, True), (report.NAMES + 1, False)):
         assert ('class="columns"' in report.html(HOMEWORK, run(("Ada",) * size))) == is_shown
@@ -354,15 +361,15 @@ def test_printing_opens_all_details_and_hides_controls(page: Any) -> None:
 
 
 def class_with(field: str, *values: Any) -> Run:
-    """A class with one student per value; the `field` of the grade contains only this value."""
-    changes: list[dict[str, Any]] = [{field: (value,)} for value in values]
+    """A class with one student per value of the `field` of the grade."""
+    changes: list[dict[str, Any]] = [{field: value} for value in values]
     grades = [replace(grade(f"s{at}", 0), **change) for at, change in enumerate(changes)]
     return replace(run(()), rows=[StudentRow(Student(one.key), Upload(one.key), one) for one in grades])
 
 
 def test_groups_of_unexplained_functions_are_shown_with_size_and_source() -> None:
     one = Unexplained(FUNCTION, "d" * 16, (next(iter(CRITERIA)),), f"def {FUNCTION}():\n    pass\n", EVIL)
-    found = class_with("unexplained", one, one, replace(one, responses="another"))
+    found = class_with("unexplained", (one,), (one,), (replace(one, responses="another"),))
     page = report.html(HOMEWORK, found)
     assert "Unrecognised mistakes" in Texts(page).text and one.source.strip() in Texts(page).text
     assert EVIL not in page
@@ -375,7 +382,7 @@ def test_groups_of_unexplained_functions_are_shown_with_size_and_source() -> Non
 
 def test_guesses_are_in_the_anonymous_report() -> None:
     guesses = [
-        {"question": "Which shape?", "answer": answer, "right": answer == "(t, d)"}
+        ({"question": "Which shape?", "answer": answer, "right": answer == "(t, d)"},)
         for answer in ("(t, d)", "(t, d)", "(t, h) " + EVIL)
     ]
     page = report.html(HOMEWORK, class_with("guesses", *guesses), anonymous=True)

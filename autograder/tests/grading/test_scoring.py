@@ -14,13 +14,13 @@ from autograder.tests import running
 from autograder.tests.files import HOMEWORK
 
 
-def layernorm_scores(
-    functions: Mapping[str, Callable[..., Any]], rules: Rubric | None = None
+def scores_of(
+    functions: Mapping[str, Callable[..., Any]], rules: Rubric | None = None, module: str = "layernorm"
 ) -> dict[str, CriterionScore]:
-    """The score of each criterion of layernorm, by its short name."""
-    call_results = running.call_results("layernorm", functions)
-    diagnoses = running.diagnoser().explain("layernorm", call_results)
-    found = Scoring(rules or HOMEWORK.rubric, Analysis("layernorm", tuple(call_results), diagnoses)).scores()
+    """The score of each criterion of a module, by its short name."""
+    call_results = running.call_results(module, functions)
+    diagnoses = running.diagnoser().explain(module, call_results)
+    found = Scoring(rules or HOMEWORK.rubric, Analysis(module, tuple(call_results), diagnoses)).scores()
     return {name.partition(".")[2]: score for name, score in found.items()}
 
 
@@ -36,7 +36,7 @@ def test_same_mistake_in_two_functions_has_the_same_description(module: str) -> 
 )
 def test_module_that_computes_nothing_earns_nothing(case: cases.Case) -> None:
     nothing = {misconception.function: HOMEWORK.alone(misconception).fresh() for misconception in case.misconceptions}
-    found = layernorm_scores(running.with_source("layernorm") | nothing)
+    found = scores_of(running.with_source("layernorm") | nothing)
     assert {name for name, score in found.items() if score.passed} == set()
 
 
@@ -44,8 +44,16 @@ def test_charging_by_criteria_loses_every_criterion_with_a_failing_call() -> Non
     plain = HOMEWORK.rubric.model_copy(update={"charge": "criteria"})
     functions = running.with_mistakes("layernorm", "layer_norm.no_root")
     wrong = {r.test_call.criterion for r in running.call_results("layernorm", functions) if r.failure is not None}
-    lost = {name for name, score in layernorm_scores(functions, plain).items() if not score.passed}
+    lost = {name for name, score in scores_of(functions, plain).items() if not score.passed}
     assert lost == {name.partition(".")[2] for name in wrong} - {""}
+
+
+def test_a_wrong_helper_costs_no_criterion_of_its_callers_when_charging_by_criteria() -> None:
+    plain = HOMEWORK.rubric.model_copy(update={"charge": "criteria"})
+    functions = running.with_mistakes("scaled_attention", "softmax.powers_of_two")
+    scores = scores_of(functions, plain, "scaled_attention").items()
+    lost = {name for name, score in scores if not score.passed and score.criterion.looks_at == "values"}
+    assert lost == {"softmax", "softmax_stability"}
 
 
 def with_partial_credit(**changes: str) -> Rubric:
@@ -66,9 +74,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 @pytest.mark.parametrize("charge", ["mistakes", "criteria"])
 def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
     functions = running.with_source("layernorm", WRONG_FOR_ONE_ROW)
-    whole, share = (
-        layernorm_scores(functions, own)["statistics"] for own in (None, with_partial_credit(charge=charge))
-    )
+    whole, share = (scores_of(functions, own)["statistics"] for own in (None, with_partial_credit(charge=charge)))
     calls = running.call_results("layernorm", functions)
     tests = {r.test_call.test for r in calls if r.test_call.criterion == "layernorm.statistics"}
     assert not whole.passed and whole.points == 0
@@ -79,5 +85,5 @@ def test_partial_credit_is_the_share_of_passing_tests(charge: str) -> None:
 def test_code_that_computes_nothing_gets_no_partial_credit() -> None:
     functions = HOMEWORK.rubric.modules["layernorm"].functions
     zeros = [m.source for f in functions for m in cases.trivial(HOMEWORK, "layernorm", f)[:1]]
-    found = layernorm_scores(running.with_source("layernorm", *zeros), with_partial_credit())
+    found = scores_of(running.with_source("layernorm", *zeros), with_partial_credit())
     assert sum(one.points for one in found.values() if one.criterion.looks_at == "values") == 0

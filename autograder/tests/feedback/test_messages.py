@@ -26,7 +26,6 @@ EXAMPLE, SECRET, AFFINE, EPSILON = (f"layernorm.{name}" for name in ("example", 
 SAMPLE = misconception("layer_norm", "sample", SECRET, does="Your code divides by d - 1.", right="Divide by d.")
 OUTSIDE = misconception("layer_norm", "outside", EPSILON, does="Your code adds eps outside.", right="Add it inside.")
 OTHER = misconception("layer_norm", "other", SECRET, does="Your code does another thing.", right="Divide by d.")
-CENTRED = misconception("rms_norm", "centred", "layernorm.rms", does="Your code subtracts the mean.", right="Do not.")
 FLOAT64 = misconception(
     "layer_norm", "float64_result", "layernorm.dtype", does="Your result is float64.", right="Keep it.", known=False
 )
@@ -93,9 +92,6 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["123", "contract", "wrong values", "entries are wrong"],
     ),
     "no argument of a hidden call": (lambda: message_of(lost(SECRET)), ["```"], ["123", "contract", "No row is right"]),
-    "no argument of a hidden call without an example": (
-        lambda: message_of(lost(SECRET, example=None)), [], ["123", "contract", "the worked example"],
-    ),
     "the same mistake again": (
         lambda: message_of(lost(AFFINE, SAMPLE), lost(SECRET, SAMPLE)),
         f"Same mistake as under `{SECRET}`: Your code divides by d - 1.\n", [],
@@ -123,17 +119,9 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         lambda: message_of(earned(misconceptions=(SAMPLE,), charged=(SECRET,))),
         f"Awarded: the mistake in the failing calls is counted under `{SECRET}`.\n", [],
     ),
-    "earned in spite of two mistakes": (
-        lambda: message_of(earned(misconceptions=(SAMPLE, CENTRED), charged=(SECRET, "layernorm.rms"))),
-        [f"the mistakes in the failing calls are counted under `{SECRET}` or `layernorm.rms`."], [],
-    ),
     "counted under a criterion that is not shown yet": (
         lambda: message_of(earned("visible", misconceptions=(SAMPLE,), charged=(SECRET,))),
         ["counted under another criterion"], [SECRET],
-    ),
-    "counted under one that is earned": (
-        lambda: message_of(earned(misconceptions=(SAMPLE,))),
-        "Awarded: the mistake in the failing calls is counted under another criterion.\n", [],
     ),
     "a pass without a helper": (
         lambda: message_of(CriterionScore(criterion(AFFINE), blamed=("softmax",))),
@@ -150,9 +138,6 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "an example that is wrong in another way": (
         lambda: message_of(lost(SECRET, call_result=INDEX_ERROR)),
         ["raised IndexError on line 30", "**Your function also fails here:**"], ["**For example:**"],
-    ),
-    "an example of a mistake's symptom": (
-        lambda: message_of(lost(SECRET, SAMPLE, example=TYPE_ERROR)), ["TypeError"], [],
     ),
     "an example with a helper's mistake": (
         lambda: message_of(lost(SECRET, example=TYPE_ERROR, blamed=("softmax",))),
@@ -180,24 +165,14 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "a public example that fails for another reason": (
         lambda: message_at_home(lost(SECRET, example=None), SHOWN), [], ["No public example", "worked example"],
     ),
-    "a public example of another function that fails": (
-        lambda: message_at_home(lost(SECRET, example=None), raised("rms_norm", "TypeError")), ["No public example"], [],
-    ),
     "dependent on earlier calls": (
         lambda: message_of(lost(SECRET, example=None, depends=True)), [REMEMBERED], ["public example"],
-    ),
-    "the worked example can be run at home": (
-        lambda: message_of(lost(EXAMPLE, example=None)), ["a worked example in the docstring of `layer_norm`"], [],
     ),
     "the shared fix of undecided mistakes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OTHER))), ["**Hint:** Divide by d."], [SAMPLE.does, "**Fix:**"],
     ),
     "undecided mistakes with other fixes": (
         lambda: message_of(lost(SECRET, undecided=(SAMPLE, OUTSIDE))), [], ["Hint", "Probably", SAMPLE.right],
-    ),
-    "one of two named": (
-        lambda: message_of(lost(EXAMPLE, SAMPLE, undecided=(OUTSIDE, CENTRED))),
-        ["**Probably:** Your code divides by d - 1."], ["**Hint:**"],
     ),
     "too few correct functions": (
         lambda: message_of(lost("layernorm.purity", call_result=None, example=None)),
@@ -235,10 +210,3 @@ def test_import_error_is_shown_once() -> None:
     assert Grade.of(of_all).output.count("ZeroDivisionError: in 'x.py' (line 3 of `layernorm.py`)") == 1
     for graded in both:
         assert message(graded, of_all) == "`layernorm.py` could not be used: see the message at the top.\n"
-
-
-@pytest.mark.parametrize("counts", ["full", "dropped"])
-def test_dropped_or_fully_credited_question_is_not_called_wrong(counts: str) -> None:
-    graded = CriterionScore(criterion("concept_check.q3", counts=counts, why="a typo"), "unexplained")
-    text = message(graded, result(module_of([graded])))
-    assert text.startswith("This criterion ") and "a typo" in text and "ight yet" not in text

@@ -114,13 +114,6 @@ def test_wrong_part_of_a_tuple_is_described_for_examples() -> None:
     )
 
 
-def test_wrong_dtype_is_shown_with_the_expected_one() -> None:
-    of = a_test_call("softmax", X.astype(np.float32), rules=Rules(dtype=True))
-    call_result = known_responses(of, lambda x: of.expected.astype(np.float64))
-    assert "It returned float64 instead of float32" in form_of_example(call_result)
-    assert "float64" not in line("failure", call_result, rubric=HOMEWORK.rubric)
-
-
 KINDS = ("value", "no_error", "unsteady", "overwritten", "shared")
 ENDS = ("deadline", "idle", "crash", "disk", "memory", "protocol", "spent", "anything else")
 
@@ -170,23 +163,3 @@ ALSO_SEEN = mistake("changes_y", "writes into `y`", "Work on a copy.", known=Fal
 )  # fmt: skip
 def test_each_mistake_and_each_fix_is_shown_once(misconceptions: list[Misconception], text: str) -> None:
     assert paragraphs("named", misconceptions, "layer_norm") == text
-
-
-def test_mistake_in_a_helper_is_located() -> None:
-    assert paragraphs("named", [SAMPLE], "layer_norm_backward").startswith("**Probably, in `layer_norm`:**")
-
-
-@pytest.mark.parametrize(
-    ("call_result", "text"),
-    [
-        (CallResult(SOFTMAX, Response(value=1.0), Failure("value")), "`f` returned wrong values."),
-        (stopped("softmax", "deadline"), "`f` took too long and was stopped."),
-        (stopped("softmax", "crash"), "`f` was called. Python itself stopped during the call ("),
-        (CallResult(SOFTMAX, Response(value=1.0), Failure("shared")), "`f` was called. The result shares memory"),
-        (CallResult(SOFTMAX, Response(value=1.0), Failure("type")), "`f` returned the wrong type"),
-        (raised("softmax", "AttributeError", hint="missing"), "There is no function `softmax` in"),
-        (raised("softmax", "TypeError", hint="signature"), "`f` does not accept the arguments"),
-    ],
-)  # fmt: skip
-def test_sentence_about_a_failing_call_names_its_function(call_result: CallResult, text: str) -> None:
-    assert line("failure", call_result, True, "`f`").startswith(text)

@@ -143,10 +143,3 @@ def test_import_error_comes_with_advice(grader: Grader, content: bytes, advice: 
     said = Grade.of(result).output
     assert advice in said and said.count("could not be imported") == 1
     assert "cannot read" not in said or "cannot read" in advice
-
-
-def test_note_for_tables_has_no_markdown() -> None:
-    broken = Response(error=Error(("ModuleNotFoundError",), "No module named 'my_helpers' <*>", "layernorm.py", 1, ""))
-    (note,) = notes(result(ModuleResult("layernorm", (), broken)))
-    assert "my\\_helpers" in note.markdown
-    assert "No module named 'my_helpers' <*> (line 1 of layernorm.py)." in note.text

@@ -173,7 +173,6 @@ VARIANCE = (
 )  # not the code of the library, so results differ by rounding
 REMEMBERED = "return gamma * (x - MEAN[0]) / np.sqrt(x.var(axis=-1, keepdims=True) + eps) + beta"
 ROOT = "    return gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-6)\n"
-LOOP = "import asyncio\nasync def wait():\n    pass\ndef rms_norm(x, gamma, eps=1e-6):\n    asyncio.run(wait())\n"
 NORMS = {"layernorm": RIGHT["layernorm"]}
 MASKED = 'n_heads, norm="pre", mask=causal_mask(t))'
 SCORES, TRANSPOSED = (
@@ -198,20 +197,15 @@ PERMISSION = f"PermissionError: {PermissionError(errno.EACCES, os.strerror(errno
 REJECTED = [
     ("def layer_norm(x):\n    if 1:\n\treturn x\n", "layernorm.py, line 3: TabError"),
     ("import torch\n", "layernorm.py, line 1: ModuleNotFoundError: No module named 'torch'. The grader has only"),
-    ("import pytest\n", "line 1: ModuleNotFoundError: No module named 'pytest'. The grader has only NumPy"),
     ("exit()\n", "line 1: SystemExit. Homework code may not exit Python: delete the call of `exit()`"),
     ("def f(x):\n    return (x\n",
      f"SyntaxError: {python_says('(x')} return (x ^ (and in {CHECKS - 1} more checks)"),
     ("import subprocess\nsubprocess.run(['ls'])\n", "it uses subprocess.run, which the grader does not run."),
-    ("import socket\nsocket.socket()\n", "line 2: PermissionError"),
     ("import asyncio\nasyncio.run(asyncio.sleep(0))\n", "PermissionError: it uses asyncio.runners.run, which the"),
-    ("import os\nos.pipe()\n", "line 2: PermissionError"),
     ("from urllib import request\nrequest.urlopen('http://localhost:9')\n",
      "line 2: URLError: it uses urllib.request.urlopen, which the grader does not run. Homework code"),
-    ("import fcntl\nfcntl.flock(1, fcntl.LOCK_EX)\n", "line 2: PermissionError"),
     ("import os\nos.listdir('/etc')\n", f"line 2: {PERMISSION}'/etc'. Homework"),
     ("import os\nos.mkdir('parts')\n", f"line 2: {PERMISSION}'parts'. Homework"),
-    ("open('/notes.txt', 'w')\n", "line 1: PermissionError"),
     ("open('/notes.txt')\n", f"line 1: {PERMISSION}'/notes.txt'. Homework"),
     ('{"cells": [], "metadata": {}}', "layernorm.py is a notebook: copy the code of its cells into"),
 ]  # fmt: skip
@@ -225,12 +219,9 @@ ACCEPTED = [
     "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
 ]  # fmt: skip
 CASES = {
-    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[:5]},
+    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[:4]},
     "wrong value": case(function("rms_norm", "return gamma * x"), "Called ", "Returned ", "Expected ", "Why ",
         absent=("Hint ", "Probably ")),
-    "not run": case(function("layer_norm", "return np.zeros((2, 3))"),
-        f"layernorm 0 of 1 checks pass, {CHECKS - 1} not run",
-        arguments="-x"),
     "stub line left in": case(function("rms_norm", "y = gamma * x", "raise NotImplementedError('not yet')"),
         "layernorm.py, line LAST still raises NotImplementedError (and in "),
     "state": case("MEAN = []\n\n\n"
@@ -262,36 +253,20 @@ CASES = {
         "Returned ", absent=("Called again", "the result is correct if")),
     "a printed result": case(wrapper("split_heads", "print(result)"),
         "It prints a value and returns None: write return in place of print.", module="scaled_attention"),
-    "an error of one's own": case(function("rms_norm", "raise ValueError('later')"), "ValueError: later",
-        absent="Not written yet"),
     "float64": case(wrapper("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
         "Probably Your result is float64 for float32 arguments.", arguments="--hint"),
-    "float64 and wrong": case(wrapper("rms_norm", "result * np.float64(2)"), "multiplied by the same factor, 2.",
-        absent="Hint ", arguments="-k float32"),
     "changed argument": case(function("rms_norm", "x += 1", "return x"),
         "It modified its arguments: values in `x` were overwritten.", "Hint Work on a copy", "Returned "),
-    "line of an error": case(function("layer_norm", "return x.centre()"),
-        f"Stopped layernorm.py, line LAST: AttributeError: {python_says('np.ones(1).centre')}",
-        "return x.centre()", absent="Traceback"),
-    "call outside of functions": case("print(layer_norm(np.ones(3), np.ones(4), 0))\n",
-        "layernorm.py, line LAST: ValueError"),
     "no return": case(function("split_heads", "result = 1"), "Returned None",
         "Does every path through the function return", absent="Probably ", arguments="--hint"),
     "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
         "Your function does not accept `eps` by name. Write `eps=1e-6`.", absent="other parameters"),
-    "a callee behind a class": case("class Attention:\n    def __call__(self, *args):\n        return softmax(*args)\n\n\n"
-        + function("softmax", "return 2 * scores") + "\n\n"
-        + function("scaled_dot_product_attention", "return v, Attention()(q @ k.swapaxes(-1, -2))"),
-        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax", module="scaled_attention"),
-    "a faint effect in the first failed check": case(re.sub(r"\(var \+ eps\)", "(var + 1e-9)",
-        HOMEWORK.correct("layernorm", "layer_norm").source), "test_eps "),
     "a changed argument that no known mistake explains": case(function("layer_norm", "beta += 1e-30",
         "x -= np.mean(x, -1, keepdims=True)", "return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) + beta"),
         "It modified its arguments: values in `x` were overwritten", absent=("No known mistake", "Values "), arguments="--hint"),
     "harmless parameters": case(f"def rms_norm(x, weight, eps=None):\n    gamma, eps = weight, eps or 1e-6\n{ROOT}"
         .replace(" + 1e-6", " + eps"), "Note: rms_norm has other parameters than in the stub. The grader accepts them."),
-    "no default": case(f"def rms_norm(x, gamma, eps):\n{ROOT}", "Your function has no default for `eps`. Write `eps=1e-6`."),
     "stub without an error": case(function("layer_norm", "return None"), "layernorm.py Not written yet: layer_norm",
         "pre_norm_block, post_norm_block and transformer_stack fail too: first fix layer_norm",
         "Next: write layer_norm (layernorm.py, line ", absent=("Called", "Probably"),
@@ -305,7 +280,6 @@ CASES = {
         "Expected ValueError, because"),
     "next function of a module": folder("layernorm.py", "Next: write batch_norm (batchnorm_comparison.py, line",
         absent="not your grade", **NORMS),
-    "next function asked for": folder("--only softmax", "Next: write softmax (scaled_attention.py, line", **NORMS),
     "unwritten function of another module": folder("checks/test_decoder.py",
         "layer_norm (layernorm.py) is not written yet, and decoder_logits calls it (and in ",
         **{module: text for module, text in RIGHT.items() if module != "layernorm"}),
@@ -320,7 +294,7 @@ CASES = {
     "no such module": folder("layernrom.py", "there is no layernrom.py; did you mean layernorm.py?",
         absent="Traceback"),
     # The cases below run only in .ci/full
-    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[5:]},
+    **{text: folder("checks/test_layernorm.py", shown, absent="Traceback", layernorm=text) for text, shown in REJECTED[4:]},
     **{text: case(text, f"layernorm {CHECKS} of {CHECKS} checks pass") for text in ACCEPTED},
     "no such function": folder("--only sofmax", "--only: there is no function or module sofmax; did you mean softmax?",
         absent="Traceback"),
@@ -338,52 +312,27 @@ CASES = {
         "Search No known mistake gives these results, and no single edit of your code makes every check pass.",
         "Values scaled = [1.142857, 0.285714, 0.071429, 0.428571]", "Then: pytest --only layer_norm",
         absent=("Probably ", "--hint"), arguments="--hint"),
-    "a hint where no known mistake matches": case(function("layer_norm", "return gamma * x / 7 + beta"),
-        "Hint: pytest --only layer_norm --hint", absent=("Search ", "Values ")),
     "single edit": case(function("rms_norm", "return gamma * x / np.sqrt(np.mean(x, -1, keepdims=True) ** 2 + eps)"),
         "Look at A single edit on line LAST makes every public check of `rms_norm` pass.",
         "Next: fix rms_norm (layernorm.py, line LAST) Then: pytest --only rms_norm", absent="Values ",
         arguments="--hint"),
-    "values of calls": case(function("layer_norm", "return gamma * x.mean(-1, keepdims=True) * 7 + np.exp(beta) * 3"),
-        "Values x.mean(-1, keepdims=True) = [1.] np.exp(beta) = [", arguments="--hint -k one_token"),
-    "a changed argument and right values": case(function("layer_norm", "x -= x.mean(axis=-1, keepdims=True)",
-        "return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + beta"),
-        "layer_norm (9 of 10)", "Why It modified its arguments: values in `x` were overwritten."),
-    "known mistake and a wrong helper": case(function("rms_norm", "return gamma * x / np.sqrt(2 + eps)") + "\n\n"
-        + function("layer_norm", "rms_norm(x, gamma)", *VARIANCE), "layer_norm fails too: first fix rms_norm",
-        absent="Read numpy.var"),
     "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
         arguments="--hint"),
     "ignored argument": case(DEFAULT.format("1e-5", "1e-8"),
         "Probably Your code ignores the argument eps and uses 1e-8.", absent="Also ", arguments="--hint"),
     "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
         "it returns a different result: look for random numbers", absent="keeps state"),
-    "plain numbers": case(function("rms_norm", "return [np.int64(2), np.float64(0.5)]"), "Returned [2, 0.5] ",
-        "It returned a list of length 2; it should return an array of floats of shape (2, 4)."),
     "float32 in a call": case(function("rms_norm", "return 0 * x"),
         "rms_norm(np.array([4.0, 2.0, 1.0, -3.0], dtype=np.float32), np.array(", arguments="-k float32"),
     "two calls that should agree": case(function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
         "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),
-    "one array for a tuple": case(wrapper("batch_norm", "result[0]"),
-        "It returned an array; it should return a tuple of 3 (`y`, `new_running_mean`, `new_running_var`)."),
-    "further checks of a function": case(function("layer_norm", "return gamma * x + beta"), "layer_norm (0 of 10)",
-        "Called "),
-    "helper of the same module": case(function("softmax", "return 0 * scores"),
-        "scaled_dot_product_attention and multi_head_attention fail too: first fix softmax"),
-    "function in place of an import": case(function("layer_norm", "return 2 * x"), "Next: fix pre_norm_block",
-        absent="first fix layer_norm", module="transformer_block"),
     "same mistake again": case("\n\n".join(UNMASKED), "has the same mistake as pre_norm_block.",
         "Next: fix pre_norm_block"),
-    "import in a function": case(function("rms_norm", "import scipy"),
-        "ModuleNotFoundError: No module named 'scipy'. The grader has only NumPy, the standard library"),
-    "refused event loop": case(LOOP, "asyncio.runners.run, which the grader",
-        absent=("Exception ignored", "Traceback")),
-    "printed text": case(function("rms_norm", "print('here')", "return 2 * x"), "here"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", few([*CASES], [*CASES].index(REJECTED[5][0])))
+@pytest.mark.parametrize("name", few([*CASES], [*CASES].index(REJECTED[4][0])))
 def test_messages(home: Path, name: str) -> None:
     files, arguments, shown, absent = CASES[name]
     write(home, **files)
@@ -440,34 +389,7 @@ def test_hints_come_in_three_steps(home: Path) -> None:
         assert ("Hint: pytest --only layer_norm" + (level + 1) * " --hint" in output) == (level < 2)
 
 
-@pytest.mark.parametrize(
-    ("calls", "is_named"), [(["ROW"], False), (["ROW", "ROW"], False), (["ROW", "-ROW[:3]"], True)]
-)
-def test_line_is_named_only_with_two_different_calls(home: Path, calls: list[str], is_named: bool) -> None:
-    head = "import numpy as np\n\nROW = np.array([4.0, 2.0, 1.0, -3.0])\n\n"
-    checks = [
-        f"def test_{n}(call):\n    x = {x}\n    call.rms_norm(x, 0 * x).gives(0 * x)\n" for n, x in enumerate(calls)
-    ]
-    (home / "checks" / "test_layernorm.py").write_text(head + "\n\n".join(checks))
-    write(home, layernorm=RIGHT["layernorm"] + "\n\n" + function("rms_norm", "return gamma * x + 1"))
-    output = on_one_line(pytest_output(home, "layernorm.py", "--hint"))
-    assert "rms_norm" in output and ("A single edit on line" in output) is is_named, output
-
-
 # Errors and mistakes in other modules
-
-
-@pytest.mark.slow
-def test_one_mistake_takes_at_most_one_screen(home: Path) -> None:
-    """Even if six functions that depend on it fail: the cause is shown in full, the others in one line."""
-    wrong = RIGHT["scaled_attention"].replace("math.sqrt(d_k)", "1.0")
-    write(home, *MODULES, scaled_attention=wrong)
-    output = pytest_output(home, "--hint")
-    assert output.count("\n") <= LINES and output.count("Called ") == 1
-    assert "Your code does not scale the scores." in output
-    assert re.search(
-        r"multi_head_attention, pre_norm_block, post_norm_block and \d+ more fail too: first fix\n", output
-    )
 
 
 # Missing files
@@ -487,32 +409,6 @@ def test_missing_or_misnamed_file_is_reported(home: Path, name: str, due: str) -
     assert "transformer_block.py imports layernorm.py, which cannot be imported" in output
 
 
-# The hooks that reject what the grader rejects
-
-IMPORTING = """
-import os, os.path, pathlib, types
-
-def importing(function):
-    def call(*args, **kwargs):
-        import ntpath
-        return function(*args, **kwargs)
-    return call
-
-for owner in (os, os.path, pathlib.PurePath, pathlib.Path):
-    for name, value in [*vars(owner).items()]:
-        if isinstance(value, types.FunctionType):
-            setattr(owner, name, importing(value))
-"""
-
-
-def test_checks_pass_if_functions_of_the_library_import(home: Path, tmp_path: Path) -> None:
-    """As those of pathlib do in some versions of Python. The imports call the hooks again."""
-    (tmp_path / "sitecustomize.py").write_text(IMPORTING)
-    write(home, *MODULES)
-    output = pytest_output(home, first=str(tmp_path))
-    assert re.search(r"All \d+ public checks pass", output), output
-
-
 # Endless loops
 
 
@@ -528,18 +424,6 @@ def test_endless_loop_is_stopped_once_and_its_line_is_shown(home: Path) -> None:
     not_run = "functions that call layer_norm were not run, because it did not finish (see above) (and in"
     assert not_run in on_one_line(output)
     assert re.search(r"transformer_block +[1-9]\d* of \d+ checks pass", output)
-
-
-@pytest.mark.slow
-def test_nested_loops_that_catch_every_exception_are_stopped(home: Path) -> None:
-    shorten_time_limit(home)
-    loop = ["while True:", "    x = np.sqrt(x * x)"]
-    for swallowed in ("", " BaseException"):
-        inner = [f"        {line}" for line in loop]
-        loop = ["while True:", "    try:", *inner, f"    except{swallowed}:", "        continue"]
-    output = checks_output(home, "layernorm", function("rms_norm", *loop))
-    assert output.count("stopped after 0.5 seconds") == 1
-    assert re.search(r"layernorm +[1-9]\d* of \d+ checks pass", output)
 
 
 SLOW = [
@@ -705,14 +589,6 @@ def test_checks_of_each_function_can_be_selected(home: Path, module: str) -> Non
     assert passing == sorted(functions, key=output.index)
 
 
-@pytest.mark.parametrize("option", ["--only", "-k"])
-def test_only_the_named_function_is_selected(home: Path, option: str) -> None:
-    """Checks of functions whose names contain this name are left out."""
-    write(home, *MODULES)
-    output = pytest_output(home, option, "layer_norm")
-    assert re.findall(r"^(\w+) +\d+ of \d+ checks pass$", output, re.MULTILINE) == ["layer_norm"]
-
-
 @pytest.mark.parametrize(
     "arguments", [["layernorm.py"], ["layernorm"], ["checks/layernorm.py"], ["./layernorm.py"], ["--only", "layernorm"]]
 )
@@ -722,16 +598,6 @@ def test_module_argument_selects_its_checks(home: Path, arguments: list[str]) ->
 
 
 # The environment
-
-
-@pytest.mark.slow
-def test_checks_without_the_homework(home: Path, tmp_path: Path) -> None:
-    shutil.copytree(home / "checks", tmp_path / "elsewhere" / "checks")
-    shutil.copy(home / "conftest.py", tmp_path / "elsewhere")
-    for arguments in ((), ("--only", "layer_norm")):
-        output = pytest_output(tmp_path / "elsewhere", *arguments)
-        assert "ERROR: No homework here: layernorm.py and the other modules belong next to the folder" in output
-        assert "INTERNALERROR" not in output
 
 
 @pytest.mark.slow
@@ -751,17 +617,6 @@ def test_missing_or_old_numpy_is_reported(home: Path, tmp_path: Path, module: st
 
 
 COMMANDS = STUDENTS["commands"](HOMEWORK.folder / "assignments")
-
-
-def test_commands_of_the_readme_are_found() -> None:
-    given = {
-        "pytest",
-        "pytest --watch",
-        "pytest layernorm.py",
-        "pytest --only layer_norm",
-        "python train.py",
-    }
-    assert given < {*COMMANDS}
 
 
 @pytest.mark.parametrize("command", few(COMMANDS[::-1], 2))
@@ -795,14 +650,6 @@ def test_unusual_options_work_or_are_rejected_in_one_sentence(home: Path, argume
     write(home, "layernorm")
     output = pytest_output(home, *arguments.split())
     assert re.search(shown, output) and ("ERROR" not in shown or output.strip() == shown), output
-
-
-def test_table_leaves_out_tests_of_the_students_own(home: Path) -> None:
-    write(home, "layernorm", test_mine="def test_mine():\n    assert True\n\n\ndef test_wrong():\n    assert False\n")
-    (home.parent / "link").symlink_to(home)
-    output = pytest_output(home.parent / "link", "test_mine.py", "layernorm.py")
-    assert f"layernorm              {CHECKS} of {CHECKS} checks pass\n" in output and "mine" not in output
-    assert f"1 failed, {CHECKS + 1} passed" in output
 
 
 # Examples in docstrings

@@ -66,19 +66,3 @@ def test_wrong_or_endless_function_of_another_module_does_not_disturb_the_checks
     (home / "layernorm.py").write_text("def layer_norm(*args):\n    while True:\n        pass\n")
     output = pytest_output(home, "scaled_attention.py")
     assert "Names by your code" not in output and "Next: " in output
-
-
-def test_checks_without_the_models_show_no_names(tmp_path: Path) -> None:
-    home = folder_with(tmp_path / "home", ["layernorm"])
-    shutil.rmtree(home / "tour")
-    assert "Names" not in pytest_output(home, "layernorm.py")
-
-
-@pytest.mark.parametrize("module", ["layernorm", "transformer_block", "decoder"])
-def test_names_are_samples_from_the_softmax(homework: Any, module: str) -> None:
-    """The first letters have about the probabilities of the model at its temperature."""
-    ladder, rng = homework.ladder, np.random.default_rng(0)
-    p = homework.scaled_attention.softmax(ladder.logits(module, np.zeros(1, int))[-1] / ladder.TEMPERATURE)
-    firsts = [ladder.write(module, rng)[:1] for _ in range(300)]
-    likely = int(np.argmax(p))
-    assert firsts.count(homework.names.ALPHABET[likely]) / 300 == pytest.approx(p[likely], abs=0.09)

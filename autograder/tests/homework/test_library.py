@@ -8,7 +8,7 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.known_responses import alike, alike_in_form
-from autograder.homework.library import Written, edited
+from autograder.homework.library import Written
 from autograder.tests import running
 from autograder.tests.files import HOMEWORK
 
@@ -69,36 +69,11 @@ def test_invalid_misconception_is_rejected_with_its_id(rms: Written, case: str) 
     assert reason in str(rejection.value)
 
 
-def test_unknown_function_is_rejected() -> None:
-    with pytest.raises(CommandError, match=r"^twice is not a function in rubric\.yaml"):
-        Written(twice, HOMEWORK)
-
-
-def test_edits_apply_simultaneously_and_must_not_overlap() -> None:
-    assert edited("a b a", [("a", "b"), ("b", "c")]) == "b c b"
-    assert edited("abc", [("ab", "x"), ("bc", "y")]) is None
-
-
 def test_misconceptions_can_be_combined_unless_their_edits_overlap() -> None:
     found = {m.name: m for m in HOMEWORK.of_function("layernorm", "layer_norm")}
     both = HOMEWORK.version("layernorm", "layer_norm", (found["sample_variance"], found["no_beta"]))
     assert both is not None and "(count - 1)" in both.source and "+ beta" not in both.source
     assert HOMEWORK.version("layernorm", "layer_norm", (found["eps_missing"], found["eps_squared"])) is None
-
-
-def test_version_calls_the_given_versions_of_its_helpers() -> None:
-    halved = HOMEWORK.misconception("scaled_dot_product_attention.no_scale") or HOMEWORK.misconception(
-        "dependency_matrix.inverted"
-    )
-    assert halved is not None
-    wrong = HOMEWORK.version(halved.module, halved.function, (halved,))
-    above = [f for f in HOMEWORK.rubric.modules[halved.module].functions if f not in (halved.function,)]
-    users = [f for f in above if halved.function in HOMEWORK.rubric.helpers(halved.module, (f,))]
-    assert wrong is not None and users
-    right = HOMEWORK.correct(halved.module, users[0])
-    assert right.fresh().__globals__[halved.function] is HOMEWORK.functions[halved.function]
-    used = right.fresh({halved.function: wrong}).__globals__[halved.function]
-    assert used.__code__.co_filename == f"<a version of {halved.function}>"
 
 
 def test_fresh_versions_share_no_state() -> None:

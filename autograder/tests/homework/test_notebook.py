@@ -3,16 +3,13 @@
 import base64
 import contextlib
 import functools
-import importlib
 import json
 import re
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import nbformat
@@ -43,10 +40,6 @@ def tour() -> Cells:
             cells.append(cell)
         in_tests = in_tests and "# END TESTS" not in cell.source
     return cells
-
-
-def pages() -> list[str]:
-    return [cell.source for cell in all_cells() if cell.cell_type == "markdown"]
 
 
 @functools.cache
@@ -81,11 +74,6 @@ def test_file_has_a_reproducible_format_and_no_outputs() -> None:
     nbformat.validate(notebook)
 
 
-def test_students_get_the_files_that_cells_import() -> None:
-    given = all_cells()[0].source.partition("\nfiles:\n")[2].partition("\n# ")[0]
-    assert "    - tour\n    - train.py\n" in given + "\n"
-
-
 def test_sections_depend_only_on_the_first_cell() -> None:
     """Students can start anywhere, and a homework can have fewer modules."""
     sections = {"": ""}
@@ -99,40 +87,6 @@ def test_sections_depend_only_on_the_first_cell() -> None:
     for heading, source in sections.items():
         done = subprocess.run(undefined, input=first + source, capture_output=True, text=True)
         assert done.returncode == 0, (heading, done.stdout)
-
-
-def test_shown_code_fits_a_small_screen(homework: Any) -> None:
-    for file, name in re.findall(r'source\("(\w+\.py)", "(\w+)"\)', text()):
-        shown = homework.controls.source(file, name).data
-        assert [line for line in shown.splitlines() if len(line) > 88] == [], name
-    for page in pages():
-        blocks = re.findall(r"^```.*?\n(.*?)^```", page, re.MULTILINE | re.DOTALL) + re.findall(
-            "(?:^ {4}.*\n)+", page, re.MULTILINE
-        )
-        assert [line for block in blocks for line in block.splitlines() if len(line) > 88] == []
-
-
-def test_text_is_not_too_long() -> None:
-    """Folded text does not count."""
-    assert len(re.sub("<details>.*?</details>", "", " ".join(pages()), flags=re.DOTALL).split()) <= 4700
-
-
-def test_results_are_folded_or_wait_for_a_guess() -> None:
-    """`so_far`, `models` and `greedy` are exceptions, since they do not answer a question."""
-    names = [re.findall(r"^(\w+) = (?:show|play)\(", cell.source, flags=re.MULTILINE) for cell in tour()]
-    waits = [re.search("guess=|folded=", cell.source) for cell in tour()]
-    assert [found[-1] for found, wait in zip(names, waits, strict=True) if found and not wait] == [
-        "so_far",
-        "models",
-        "greedy",
-    ]
-
-
-def test_contents_link_to_every_section() -> None:
-    links = re.findall(r"\]\(#([^)]+)\)", next(page for page in pages() if "**Contents.**" in page))
-    headings = [re.sub("`", "", page.splitlines()[0]) for page in pages() if page.startswith("## ")]
-    headings.remove("## Claims, checked")  # for instructors
-    assert links == [heading.removeprefix("## ").replace(" ", "-") for heading in headings]
 
 
 # Running the whole notebook
@@ -285,24 +239,6 @@ def test_runs_with_a_wrong_module(tmp_path: Path, module: str) -> None:
 # Controls
 
 
-def test_slider_draws_another_picture_and_keeps_no_figure(homework: Any) -> None:
-    """With forty figures in memory, garbage collection is so slow that sliders stop responding."""
-    drawn, token = [], np.array([4.0, 2.0, 0.0, -2.0])
-
-    def draw(**settings: Any) -> Any:
-        drawn.append(homework.pictures.layer_norm_steps(homework.layernorm, token, **settings))
-        return drawn[-1]
-
-    slide = homework.controls.Slide
-    player = homework.controls.play(draw, gamma=slide(-2, 2, 1), beta=slide(-1, 1, 0))
-    assert drawn[0] not in vars(player).values() and player.result == "a picture"
-    player.controls["gamma"].value = 2.0
-    player.controls["beta"].value = 1.0
-    first, second, third = ([bar.get_height() for bar in figure.axes[-1].containers[0]] for figure in drawn)
-    assert second == pytest.approx([2 * height for height in first])
-    assert third == pytest.approx([2 * height + 1 for height in first])
-
-
 def test_integer_slider_gives_integers(homework: Any) -> None:
     controls = homework.controls
     values = {"n": controls.Slide(1, 9, 3, 1), "kind": ["a", "b"], "flag": True}
@@ -350,27 +286,6 @@ def test_error_is_reported_in_one_line(homework: Any, own_file: Path, text: str 
         own_file.write_text(text)
     said = homework.controls.attempt(lambda: homework.controls.Lazy("own").f())
     assert said.startswith(f"Cannot draw this: {line}") and "\n" not in said
-
-
-def test_rendering_error_is_reported_in_one_line(homework: Any) -> None:
-    """For example, a logarithmic axis cannot show numbers that are all NaN."""
-    from matplotlib.figure import Figure
-
-    class Unpaintable(Figure):
-        def draw(self, renderer: Any) -> None:
-            raise ValueError("no number above 0")
-
-    player = homework.controls.Player(Unpaintable, (), {})
-    player.redraw()
-    assert repr(player.shown()).startswith("Cannot draw this: ValueError: no number above 0")
-
-
-def test_arithmetic_warnings_are_shown_only_for_the_students_file(homework: Any, own_file: Path) -> None:
-    own_file.write_text("import numpy as np\n\ndef f():\n    return np.ones(1) / 0\n")
-    own = homework.controls.Lazy("own")
-    with warnings.catch_warnings(record=True) as seen:
-        homework.controls.attempt(lambda: own.f() - own.f())
-    assert [Path(warning.filename).name for warning in seen] == ["own.py"]
 
 
 def test_saved_file_is_reloaded_and_its_syntax_error_takes_one_line(homework: Any, own_file: Path) -> None:
@@ -423,14 +338,6 @@ def test_choices_stay_with_the_right_one_and_the_students_marked(predictions: An
     assert guess.box.layout.display == "none"
 
 
-def test_long_reason_is_folded_after_two_sentences(predictions: Any) -> None:
-    why = " ".join(f"Sentence {n} is {'very ' * 15}long." for n in range(1, 6))
-    guess = predictions.Guess("Which?", ["this", "that"], "that", why)
-    guess.asked_to_show = True
-    shown, folded = guess.reason().split("<details>")
-    assert shown.count("Sentence") == 2 and folded.count("Sentence") == 3
-
-
 def test_only_questions_that_wait_hide_their_picture(predictions: Any) -> None:
     guess = asked(predictions, waits=False)
     assert guess.settled and not guess.answered and guess.reason() == ""
@@ -452,12 +359,6 @@ def test_first_guess_counts_and_survives_a_kernel_restart(predictions: Any) -> N
     assert json.loads(predictions.FILE.read_text()) == {"Which?": {"guess": "this", "right": False}}
     again = asked(predictions)
     assert again.settled and again.buttons.value == "this" and again.buttons.disabled
-
-
-@pytest.mark.parametrize("text", ["", "[1]", '{"Which?": 3}', '{"Which?": {"guess": "those"}}'])
-def test_damaged_file_of_guesses_is_ignored(predictions: Any, text: str) -> None:
-    predictions.FILE.write_text(text)
-    assert not asked(predictions).settled
 
 
 def waiting(predictions: Any, homework: Any) -> tuple[Any, Any, list[int]]:
@@ -507,11 +408,6 @@ def test_table_names_the_source_of_its_numbers(homework: Any) -> None:
     assert "<td" in shown._repr_html_() and "It is 3." in shown._repr_html_()
 
 
-def test_tiny_numbers_are_not_shown_as_zero(homework: Any) -> None:
-    shown = {0.0: "0.0000", 2e-16: "2·10⁻¹⁶", 1e-13: "10⁻¹³", -0.00001: "-1·10⁻⁵", -2.5: "-2.5000"}
-    assert {value: homework.tables.numbers(value) for value in shown} == shown
-
-
 def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
     calls = homework.reference_values.CALLS
     assert set(calls) <= {(m, name) for m, entry in HOMEWORK.rubric.modules.items() for name in entry.functions}
@@ -525,16 +421,6 @@ def test_table_does_not_blame_the_notes_for_a_students_mistake(homework: Any, mo
     shown = homework.tables.compare([("one", "1.34 0.45 -0.45 -1.34", result, "A remark.")])
     assert [row[-1] for row in shown.rows] == ["your layer_norm is not right yet"]
     assert "Fix <code>layer_norm</code> first" in homework.reference_values.doubt([("layernorm", "layer_norm")])
-
-
-def test_wrong_dependency_must_be_fixed_first(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong: dict[str, Any] = {"__name__": "scaled_attention"}
-    text = "def softmax(scores, axis=-1): return scores"
-    exec(compile(text, str(HOMEWORK.solutions / "scaled_attention.py"), "exec"), wrong)
-    monkeypatch.setattr(homework.scaled_attention, "softmax", wrong["softmax"])
-    said = homework.reference_values.doubt([("scaled_attention", "scaled_dot_product_attention")])
-    assert "your <code>scaled_dot_product_attention</code> disagrees" in said
-    assert "Fix <code>softmax</code> first" in said
 
 
 def test_picture_that_cannot_be_drawn_names_the_wrong_function(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -579,40 +465,7 @@ def test_numbers_about_deep_networks_match_the_text() -> None:
     assert 0.5e-193 < after["plain/0.1/gradient"] < 2e-193 and says("plain networks are dead (10<sup>&minus;193</sup>)")
 
 
-@pytest.mark.slow
-def test_file_of_deep_networks_matches_the_solutions(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The script that wrote the file runs again, for the first two blocks of all forty networks."""
-    monkeypatch.syspath_prepend(str(HOMEWORK.folder / "autograder" / "tests" / "golden"))
-    make_depth = importlib.import_module("make_depth")
-    monkeypatch.setattr(make_depth, "BLOCKS", 2)
-    deep = np.load(TOUR / "depth.npz")
-    for kind in homework.examples.KINDS:
-        runs = [make_depth.measured(kind, 1.0, seed) for seed in range(make_depth.NETWORKS)]
-        for name in runs[0]:
-            values = np.quantile([run[name] for run in runs], make_depth.QUANTILES, axis=0)
-            np.testing.assert_allclose(deep[f"{kind}/1.0/{name}"][:, :3], values, rtol=1e-4)
-
-
-def test_query_slopes_match_the_jacobian_of_the_softmax(homework: Any) -> None:
-    weights, keys = np.eye(8)[[0]] * 0.3 + 0.0875, np.random.default_rng(0).normal(size=(1, 8, 1024))
-    jacobian = (np.diag(weights[0]) - np.outer(weights[0], weights[0])) @ keys[0]
-    assert homework.pictures.attention.query_slopes(weights, keys)[0] == pytest.approx(np.linalg.norm(jacobian))
-
-
 # The model of names
-
-
-def test_size_of_the_model_matches_the_text() -> None:
-    with np.load(TOUR / "names.npz") as arrays:
-        pre, post = (sum(a.size for path, a in arrays.items() if path.startswith(norm)) for norm in ("pre", "post"))
-    assert pre == post and says(f"its {pre:,} weights are not")
-
-
-@pytest.mark.slow
-def test_post_norm_model_is_as_good(homework: Any) -> None:
-    names, train = homework.names, homework.train
-    loss = train.prefix_loss(names.model("post"), names.census()[1], names.ALPHABET, train.DESIGNS["post-norm"])
-    assert loss < 2 and says("a second model, as good as the first")
 
 
 def test_sampled_names_are_new_and_reproducible(homework: Any) -> None:
@@ -636,20 +489,19 @@ def test_names_on_the_first_pages_are_written_by_the_solutions(homework: Any) ->
 
 
 @pytest.mark.slow
-def test_losses_of_counting_models_and_decoder_match_the_text(homework: Any) -> None:
-    uniform, letters, pairs = (f"{cost:.2f}" for cost in homework.names.by_counting().values())
-    assert f"{homework.names.costs(homework.modules).mean():.2f}" == "1.95" == str(homework.pictures.names.RIGHT_LOSS)
-    assert homework.pictures.models_so_far().rows[0][2] == pairs
-    assert says(
-        f"guessing scores {uniform}, the frequencies of the letters {letters}, counting which letter follows which {pairs}"
-    )
-
-
-@pytest.mark.slow
-def test_losses_without_a_part_match_the_text(homework: Any) -> None:
-    names = homework.names
+def test_losses_and_sizes_of_models_match_the_text(homework: Any) -> None:
+    names, train = homework.names, homework.train
     costs = {change: names.costs(homework.modules, change).mean() for change in names.CHANGES}
+    uniform, letters, pairs = (f"{cost:.2f}" for cost in names.by_counting().values())
+    with np.load(TOUR / "names.npz") as arrays:
+        pre, post = (sum(a.size for path, a in arrays.items() if path.startswith(norm)) for norm in ("pre", "post"))
+    assert f"{names.costs(homework.modules).mean():.2f}" == "1.95" == str(homework.pictures.names.RIGHT_LOSS)
+    assert homework.pictures.models_so_far().rows[0][2] == pairs and pre == post
+    assert train.prefix_loss(names.model("post"), names.census()[1], names.ALPHABET, train.DESIGNS["post-norm"]) < 2
     assert says(
+        f"its {pre:,} weights are not",
+        "a second model, as good as the first",
+        f"guessing scores {uniform}, the frequencies of the letters {letters}, counting which letter follows which {pairs}",
         f"{costs[names.NO_ATTENTION]:.2f} against 2.37 nats",
         f"scores {costs[names.NO_NORMS]:.2f} instead of 1.95",
         f"the decoder scores {costs[names.NO_ATTENTION]:.2f}",
@@ -671,23 +523,6 @@ def test_output_of_the_puzzles_matches_the_text(homework: Any, misconception: st
     assert says(", ".join(written), loss.format(names.costs(homework.modules, misconception).mean()))
 
 
-@pytest.mark.slow
-def test_losses_of_names_match_the_text(homework: Any) -> None:
-    figure = homework.pictures.likely(homework.modules)
-    means = [text.get_text() for text in figure.axes[0].texts if text.get_text().startswith("mean")]
-    assert means == ["mean 1.76", "mean 1.95", "mean 3.65"] and says("1.76, 1.95 and 3.65 nats per character")
-    for name in ("Wei", "Oluwaseun"):
-        nats = f"{homework.names.nats(homework.modules, name):.2f}"
-        assert f"{name} costs {nats}" in text() or f"{name} {nats}" in text()
-
-
-@pytest.mark.slow
-def test_conversion_of_unknown_letters_is_reported(homework: Any) -> None:
-    names, title = homework.names, homework.pictures.likely(homework.modules, "Björn").axes[1].get_title()
-    assert [names.letters(name) for name in ("Zoë-Ann", "Björn", "Жанна")] == ["zoeann", "bjorn", ""]
-    assert "'Björn' is read as \"bjorn\"" in title and names.lost("Ada") == ""
-
-
 def test_traced_parts_add_up_to_the_decoder(homework: Any) -> None:
     names = homework.names
     tokens = names.tokens("Zoë-Ann")
@@ -705,58 +540,7 @@ def test_function_is_replaced_in_every_module_and_restored(homework: Any) -> Non
     assert norms.layer_norm is blocks.layer_norm is original
 
 
-@pytest.mark.slow
-def test_part_that_cannot_be_removed_is_reported(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a student's decoder has its own mask, replacing causal_mask changes nothing."""
-    mask = homework.decoder.causal_mask
-    monkeypatch.setattr(homework.decoder, "causal_mask", FunctionType(mask.__code__, mask.__globals__))
-    rows = {row[0]: row[2] for row in homework.pictures.changes(homework.modules).rows}
-    assert rows["no mask"].startswith("(no difference")
-    assert not rows["no norms"].startswith("(no difference")
-
-
-@pytest.mark.slow
-def test_part_that_is_already_missing_is_reported_as_missing(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A causal mask that hides nothing is called, but replacing it changes nothing."""
-    for module in (homework.causal_mask, homework.decoder):
-        monkeypatch.setattr(module, "causal_mask", lambda t: np.ones((t, t), dtype=bool))
-    rows = {row[0]: row[2] for row in homework.pictures.changes(homework.modules).rows}
-    assert "already lacks this part" in rows["no mask"] and "does not call" not in rows["no mask"]
-
-
 # Pictures
-
-
-def to_rgb(colour: str) -> Any:
-    from matplotlib import colors  # takes a second to import, and every test process imports this file
-
-    return colors.to_rgb(colour)
-
-
-def test_colours_have_enough_contrast(homework: Any) -> None:
-    """Against white and the pale background 3:1, as recommended for web pages; for text in a coloured cell 4:1."""
-    plotting = homework.plotting
-
-    def contrast(*colours: Any) -> float:
-        darker, lighter = sorted(plotting.luminance(colour) + 0.05 for colour in colours)
-        return float(lighter / darker)
-
-    for colour in (plotting.BLUE, plotting.RED, plotting.GREEN, plotting.PURPLE, plotting.GREY):
-        for ground in ("white", plotting.PALE):
-            assert contrast(to_rgb(colour), to_rgb(ground)) >= 3, colour
-    for colours in (plotting.MINUS_TO_PLUS, plotting.ZERO_TO_ONE):
-        assert all(contrast(ground, to_rgb(plotting.ink(ground))) >= 4 for ground in colours(np.linspace(0, 1, 64)))
-
-
-def test_kinds_of_networks_differ_in_line_style_and_marker(homework: Any) -> None:
-    kinds = homework.pictures.blocks.KINDS.values()
-    assert len({style for _, style, _ in kinds}) == len({mark for *_, mark in kinds}) == len(kinds)
-
-
-def test_boxes_in_the_picture_of_the_decoder_are_labelled(homework: Any) -> None:
-    written = " ".join(text.get_text() for text in homework.pictures.decoder_drawing().axes[0].texts)
-    drawn = [module for module in MODULES if module not in ("concept_check", "batchnorm_comparison")]
-    assert all(f"{module}.py" in written for module in drawn)
 
 
 def ends(control: Any) -> list[Any]:

@@ -44,17 +44,6 @@ def test_gradient_agrees_with_finite_differences(homework: Any, design: str) -> 
     assert max(gap for _, gap in gaps.values()) < 1e-8
 
 
-@pytest.mark.slow
-def test_wrong_gradient_of_the_norm_affects_only_earlier_parts(homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = homework.layernorm.layer_norm_backward
-    monkeypatch.setattr(
-        homework.layernorm, "layer_norm_backward", lambda *args: (2 * right(*args)[0], *right(*args)[1:])
-    )
-    gaps = {part: gap for part, (_, gap) in homework.backward.gradient_check(entries=8).items()}
-    assert gaps["embedding"] > 1e-4 and gaps["attention"] > 1e-4
-    assert gaps["w_out"] < 1e-8 and gaps["b_out"] < 1e-8
-
-
 def test_twenty_steps_lower_the_loss_on_held_out_names(train: Any) -> None:
     training = finished(train.Training(train.census(), steps=20, every=20))
     first, last = training.history
@@ -98,14 +87,6 @@ def test_notebook_text_matches_the_finished_runs(homework: Any) -> None:
         f"justasgood,{best['without positions']}:",
     ):
         assert words in text
-
-
-def test_same_seed_gives_the_same_run_even_with_a_pause(train: Any) -> None:
-    one, other = finished(small(train)), small(train)
-    for _ in range(7):
-        other.advance()
-    other.sample()
-    assert one.history == finished(other).history and one.sample() == other.sample()
 
 
 def test_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,12 +140,6 @@ def test_text_is_normalised_and_dropped_characters_are_reported(train: Any, text
     assert max(map(len, entries)) <= 30
 
 
-def test_accents_are_removed_for_the_alphabet_of_the_trained_model(train: Any) -> None:
-    _, alphabet = train.trained_model()
-    corpus = train.read_text(", ".join(f"Zoë-{'Ö' * i}" for i in range(25)), alphabet)
-    assert "zoeoo" in [*corpus.training, *corpus.held_out] and corpus.alphabet == alphabet
-
-
 @pytest.mark.parametrize("text", ["", "ada", "ada, ada\n" * 40, "\n\n\n", "a b c"])
 def test_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str) -> None:
     with pytest.raises(ValueError, match=r"^the text has \d+ different entries; training needs at least 20$"):
@@ -209,38 +184,6 @@ def test_files_of_an_earlier_run_are_kept(train: Any, capsys: pytest.CaptureFixt
         said = capsys.readouterr().out
         assert (f"Kept from an earlier run: model-{number}.npz and samples-{number}.txt." in said) is bool(number)
         assert not number or Path(f"model-{number}.npz").read_bytes() == before != Path("model.npz").read_bytes()
-
-
-def test_folder_that_cannot_be_written_is_reported_before_training(
-    train: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("model.npz.part").mkdir()  # not a file, so it cannot be opened, even by root
-    monkeypatch.setattr(train.Training, "advance", unwritten)
-    assert train.main(["--steps", "5"]) == 1
-    assert "'model.npz.part'" in capsys.readouterr().err
-
-
-def test_samples_come_from_the_current_weights_or_from_the_best(train: Any) -> None:
-    training = finished(small(train))
-    training.params = train.initial_parameters(training.design, len(training.corpus.alphabet), training.rng)
-    assert training.best_step == 20
-    assert training.sample(seed=0) != training.sample(seed=0, best=True)
-
-
-def test_only_the_beginning_of_a_large_text_is_used(train: Any, homework: Any) -> None:
-    lines = "\n".join(f"{a}{b}{c}{d}" for a in "abc" for b in "def" for c in "ghi" for d in "jkl")
-    text = lines + "\n" + "z" * homework.corpus.MOST
-    report = train.read_text(text).report
-    assert report.startswith(f"Only the first 2,000,000 characters are used, not the other {len(lines) + 1}. ")
-
-
-def test_command_line_options_configure_the_run(train: Any) -> None:
-    training = train.from_command_line(["--rate=0.04", "--batch-size=8", "--seed=3", "--design", "without norms"])
-    assert (training.rate, training.batch_size, training.seed) == (0.04, 8, 3)
-    assert training.design == train.DESIGNS["without norms"]
-    for option in ("--rate", "--batch-size", "--steps"):
-        with pytest.raises(SystemExit):
-            train.from_command_line([option, "0"])
 
 
 def test_interrupt_saves_the_best_weights(
@@ -313,20 +256,6 @@ def test_stopped_training_continues_when_the_cell_runs_again(panel: Any) -> None
     assert again.training is None
 
 
-@pytest.mark.slow
-def test_trained_design_is_in_the_table(panel: Any, homework: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = panel(steps=100)
-    shown.steps.min, shown.steps.value = 1, 2
-    shown.design.value = "post-norm"
-    shown.go()
-    shown.thread.join()
-    rows = homework.pictures.training.designs(panel.results).rows
-    assert {row[0] for row in rows} == set(panel.results), "no row that answers the question below the panel"
-    row = next(row for row in rows if row[0] == "post-norm")
-    assert row[3] == f"{shown.training.best_loss:.2f}" and row[3] in shown.table.value
-    assert shown.design.options == DESIGNS
-
-
 @pytest.mark.parametrize(
     ("text", "said"), [("ada", "the text has 0 different entries"), (LINES, "your softmax disagrees with the formula")]
 )
@@ -338,12 +267,3 @@ def test_panel_says_why_it_cannot_train(
     shown = panel(text=text)
     shown.go()
     assert "Cannot train yet:" in shown.status.value and said in shown.status.value and shown.thread is None
-
-
-@pytest.mark.slow
-def test_panel_starts_from_the_trained_model(panel: Any, train: Any) -> None:
-    shown = panel(text=", ".join(train.census().held_out[:60]), steps=100, start="the trained model")
-    shown.steps.min, shown.steps.value = 1, 1
-    shown.go()
-    shown.thread.join()
-    assert shown.training.history[0].held_out < 2.4 and "Finished" in shown.status.value

@@ -5,6 +5,7 @@ reported once, under the first lost criterion with the same visibility; other me
 """
 
 from itertools import takewhile
+from typing import get_args
 
 from autograder.feedback.counterexamples import lines, observe
 from autograder.feedback.sentences import form_of_example, paragraphs, unwritten
@@ -12,7 +13,7 @@ from autograder.grading.call_results import CallResult, of_function
 from autograder.grading.examples import fails_alike, is_unsteady
 from autograder.grading.grader import Result
 from autograder.grading.scoring import CriterionScore
-from autograder.homework.rubric import INTEGRATION, Criterion
+from autograder.homework.rubric import INTEGRATION, Criterion, Feedback, Visibility
 from autograder.shared.differences import FORMS, REMEMBERED
 
 ONLY_FORM = ("changed", "changed_later", "shared", "overwritten", "dtype")
@@ -144,10 +145,11 @@ def causes(graded: CriterionScore, result: Result) -> tuple[str, ...]:
     )
 
 
-# A message may mention only criteria that are shown no later than itself.
+# A message may mention only criteria that are shown no later than itself. Both types list their values in this order, the
+# earliest and the most first.
 
-ORDER = ("visible", "after_due_date", "after_published", "hidden")
-TELLS = ("score", "diagnosis", "full")
+ORDER: tuple[Visibility, ...] = get_args(Visibility)
+TELLS: tuple[Feedback, ...] = get_args(Feedback)
 
 
 def may_name(reader: Criterion, subject: Criterion) -> bool:
@@ -157,4 +159,4 @@ def may_name(reader: Criterion, subject: Criterion) -> bool:
 
 def tells_as_much(reader: Criterion, subject: Criterion) -> bool:
     """Return whether the message of `subject` is visible wherever that of `reader` is, with at least as much feedback."""
-    return may_name(reader, subject) and TELLS.index(subject.feedback) >= TELLS.index(reader.feedback)
+    return may_name(reader, subject) and TELLS.index(subject.feedback) <= TELLS.index(reader.feedback)

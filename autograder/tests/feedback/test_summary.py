@@ -31,25 +31,16 @@ def answer(value: Any, question: str = "q3") -> CallResult:
     return compared([of], [response])[0]
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"q3": "a"}, ""),
-        ({"q3": " D "}, ""),
-        ({"q1": "a"}, "has no answer to `q3`."),
-        *(
-            ({"q3": given}, "no valid answer to `q3`: an answer is one of the letters a, b, c, d.")
-            for given in (4, "d)", "", "E")
-        ),
-        (["a"], "must return a dict"),
-        (
-            Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))),
-            "still raises NotImplementedError.",
-        ),
-        (Response(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
-        (Response(ended=Ended("deadline")), "took too long"),
-    ],
-)
+@pytest.mark.parametrize(("value", "said"), [
+    ({"q3": "a"}, ""),
+    ({"q3": " D "}, ""),
+    ({"q1": "a"}, "has no answer to `q3`."),
+    *(({"q3": given}, "no valid answer to `q3`: an answer is one of the letters a, b, c, d.") for given in (4, "d)", "", "E")),
+    (["a"], "must return a dict"),
+    (Response(error=Error(("NotImplementedError",), "", "", 0, "", ("answers",))), "still raises NotImplementedError."),
+    (Response(error=Error(("NameError",), "x", "concept_check.py", 9, "")), "raised NameError on line 9"),
+    (Response(ended=Ended("deadline")), "took too long"),
+])  # fmt: skip
 def test_invalid_answer_is_reported_immediately_but_a_wrong_one_is_not(value: Any, said: str) -> None:
     text = line("no_answer", answer(value), rubric=HOMEWORK.rubric)
     assert said in text and bool(said) == bool(text)

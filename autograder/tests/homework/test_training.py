@@ -140,12 +140,6 @@ def test_text_is_normalised_and_dropped_characters_are_reported(train: Any, text
     assert max(map(len, entries)) <= 30
 
 
-@pytest.mark.parametrize("text", ["", "ada", "ada, ada\n" * 40, "\n\n\n", "a b c"])
-def test_text_that_is_too_short_is_rejected_in_one_line(train: Any, text: str) -> None:
-    with pytest.raises(ValueError, match=r"^the text has \d+ different entries; training needs at least 20$"):
-        train.read_text(text)
-
-
 def unwritten(*_: Any) -> None:
     raise NotImplementedError("not written yet")
 
@@ -163,17 +157,6 @@ def test_wrong_and_unwritten_functions_are_named_before_training(
         monkeypatch.setattr(homework.scaled_attention, name, unwritten)
     assert train.main(["--steps", "5"]) == 1
     assert capsys.readouterr().err == "train.py: split_heads (scaled_attention.py) is not written yet (and 1 more)\n"
-
-
-@pytest.mark.slow
-def test_command_writes_a_model_and_samples(train: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("song.txt").write_text(LINES, encoding="utf-8")
-    assert train.main(["--text", "song.txt", "--steps", "12"]) == 0
-    said = capsys.readouterr().out
-    due = ("49 different entries", "12 steps will take about", "nats per character: uniform")
-    assert all(words in said for words in due)
-    assert len(Path("samples.txt").read_text(encoding="utf-8").splitlines()) == 50
-    assert train.main(["--text", "song.txt", "--steps", "2", "--resume", "model.npz"]) == 0
 
 
 def test_files_of_an_earlier_run_are_kept(train: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,6 @@ def test_digits_increase_until_the_values_look_different(off: float) -> None:
     assert expected.startswith("[0.5")
 
 
-def test_six_digits_are_the_default() -> None:
-    assert pair(np.array([1 / 3]), np.array([2 / 3])) == ("[0.333333]", "[0.666667]")
-    assert pair(1 / 3, 1 / 3) == ("0.333333", "0.333333")
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
@@ -101,4 +96,4 @@ def double(x: int) -> int:
 def test_literal_of_a_function_is_a_lambda_or_its_name() -> None:
     assert literal(double) == "lambda x: 2 * x"
     assert literal([lambda x, y=1: x + y]) == "[lambda x, y=1: x + y]"
-    assert literal(test_six_digits_are_the_default) == "test_six_digits_are_the_default"
+    assert literal(test_repeated_block_is_written_once) == "test_repeated_block_is_written_once"

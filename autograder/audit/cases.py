@@ -24,15 +24,15 @@ import numpy as np
 from autograder.feedback import messages
 from autograder.feedback.sentences import lacking, line
 from autograder.gradebook.pool import processes
-from autograder.grading.call_results import TestCall, outcome, reason
+from autograder.grading.call_results import outcome, reason
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import Result, graded_with, open_grader
 from autograder.grading.plan import Plan, record
-from autograder.grading.runner.processes import Direct, Imports, Runner
+from autograder.grading.runner.processes import Direct, Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, text_of
-from autograder.sandbox.protocol import Error, Response
+from autograder.sandbox.protocol import Error, Reference, Response
 from autograder.shared.bindings import bound_names
 from autograder.shared.compare import TOLERANCE, tolerance
 from autograder.shared.display import literal
@@ -249,7 +249,8 @@ class InProcess:
 
     def grade(self, submission: Submission, modules: Sequence[str]) -> Result:
         """Grade some modules (and "integration")."""
-        runner = Runner(lambda: DirectProcess(submission, self.plan.homework), self.plan, submission)
+        start: Any = partial(DirectProcess, submission, self.plan.homework)
+        runner = Runner(start, self.plan, submission)
         return Result(self.plan.homework, submission, graded_with(runner, self.diagnoser, tuple(modules)), ())
 
 
@@ -263,26 +264,25 @@ class DirectProcess(Direct):
         self.submission, self.homework, self.rubric = submission, homework, homework.rubric
         self.modules: dict[str, ModuleType] = {}
 
-    def load(self, imports: Imports, account: str = "") -> Response:
-        self.modules |= {name: self.homework.modules[name] for name in imports.references}
+    def load(
+        self, modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None, *_: Any
+    ) -> Response:
+        self.modules |= {one.module: self.homework.modules[one.module] for one in references if one.functions}
         order = list(self.rubric.modules)  # a module imports those before it
         try:
-            for name in order[: 1 + max(map(order.index, imports.modules), default=-1)]:
+            for name in order[: 1 + max(map(order.index, modules), default=-1)]:
                 if name not in self.modules:
                     loaded = ModuleType(name)
                     with patch.dict(sys.modules, self.modules):
                         exec(_compiled(self.submission.files[f"{name}.py"], f"{name}.py", "exec"), vars(loaded))  # noqa: S102 - the kit's own text
                     self.modules[name] = loaded
-                    if name == imports.modules[0]:
-                        vars(self.modules[name]).update({f: self.homework.functions[f] for f in imports.helpers})
+                    if helpers is not None and name == helpers.module:
+                        vars(loaded).update({f: self.homework.functions[f] for f in helpers.functions})
         except ImportError as error:
             return Response(error=Error(tuple(builtin_kinds(error)), "", "", 0, ""))
         names = [(name, module) for module in self.modules for name in self.rubric.modules[module].functions]
         self.functions = {name: vars(self.modules[m])[name] for name, m in names if name in vars(self.modules[m])}
         return Response()
-
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        return list(map(self.respond, test_calls))
 
     def close(self) -> None:
         """Nothing to do."""

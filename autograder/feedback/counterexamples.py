@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult, TestCall
-from autograder.grading.examples import ProbeResult, is_unsteady, moved, tuple_part
+from autograder.grading.examples import Probe, ProbeResult, is_unsteady, moved, tuple_part
 from autograder.grading.thresholds import FEW
 from autograder.homework import other_arguments
 from autograder.homework.other_arguments import is_telling
@@ -101,7 +101,7 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     if not _returned(example):
         return _right_with(outcomes)
     failing = [example, *(r for r in examples if r.test_call is not example.test_call and r.failed and _returned(r))]
-    made_up = [outcome.call_result for outcome in outcomes if outcome.call_result.failed]
+    made_up = [call_result for _, call_result in outcomes if call_result.failed]
     if text := _other_arguments([*failing, *made_up]):
         return text
     test_call, value = example.test_call, example.response.value
@@ -113,8 +113,8 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
 
 def _right_with(outcomes: Sequence[ProbeResult]) -> str:
     """Return a sentence on the changes to the call that make its result correct."""
-    passing = [one for one in outcomes if one.probe.change and not one.call_result.failed]
-    changes = dict.fromkeys(one.probe.change for one in passing if is_telling(one.call_result.test_call.expected))
+    passing = [probe for probe, call_result in outcomes if probe.change and not call_result.failed]
+    changes = dict.fromkeys(probe.change for probe in passing if is_telling(probe.test_call.expected))
     return line("right_with", list(changes)[:FEW]) if changes else ""
 
 
@@ -151,7 +151,7 @@ def other_results(test_call: TestCall) -> dict[str, Any]:
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
     """Return a sentence for each of a few moved arguments, about the whole argument or else about rows; "" if there is none."""
-    facts = [fact for outcome in outcomes if outcome.probe.moved for fact in _facts(outcomes[0], outcome)]
+    facts = [fact for outcome in outcomes if outcome[0].moved for fact in _facts(outcomes[0][1], *outcome)]
     coarsest = min((level for level, _, _ in facts), default=0)
     of_argument: dict[str, str] = {}
     for level, argument, sentence in facts:
@@ -160,9 +160,9 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
     return " ".join(list(of_argument.values())[:FEW])
 
 
-def _facts(base: ProbeResult, move: ProbeResult) -> Iterator[tuple[int, str, str]]:
+def _facts(before: CallResult, probe: Probe, after: CallResult) -> Iterator[tuple[int, str, str]]:
     """Yield what moves in only one of the two results: 0 for a whole argument, 1 for a row of it, 2 for a row of both."""
-    before, after, argument, row = base.call_result, move.call_result, move.probe.moved, move.probe.row
+    argument, row = probe.moved, probe.row
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
     words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):

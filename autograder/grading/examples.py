@@ -41,51 +41,36 @@ class Probe:
     row: int | None = None
 
 
-@dataclass(frozen=True)
-class ProbeResult:
-    """The result of a probe."""
-
-    probe: Probe
-    call_result: CallResult
-
-
-@dataclass(frozen=True)
-class Confirmed:
-    """The first failing example of a function that also fails as the first call of a process, and its probes."""
-
-    example: CallResult | None = None
-    probes: tuple[ProbeResult, ...] = ()
+ProbeResult = tuple[Probe, CallResult]
+# The first failing example of a function that also fails as the first call of a process, if there is one, and its probes.
+Confirmed = tuple[CallResult | None, tuple[ProbeResult, ...]]
 
 
 def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Results) -> dict[str, Confirmed]:
     """Try the failing examples of each function alone. One that a misconception explains need not run."""
     diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.public(module)])
     examples = [at_home[test_call] for test_call in runner.plan.examples[module]]
-    return {name: _confirmed(runner, _ranked(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
+    return {name: _confirmed(runner, _failing(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
 
 
 def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagnosis) -> Confirmed:
     chosen = diagnosis.chosen if diagnosis.complete and not diagnosis.memory else None
     for example in examples:
         if example.unwritten or (chosen is not None and chosen.fits(example) and chosen.fits_in_form(example)):
-            return Confirmed(example)
+            return example, ()
         has_probes = not (diagnosis.complete or example.response.ended or example.is_absent)
         probes = probes_of(example.test_call) if has_probes else ()
         first, *responses = runner.alone(example.test_call, [probe.test_call for probe in probes])
-        repeated = compared([example.test_call], [first])[0]
+        [repeated] = compared([example.test_call], [first])
         if repeated.failed:
             tried = [pair for pair in zip(probes, responses, strict=False) if pair[1].ended is None]
-            probe_results = (ProbeResult(probe, *compared([probe.test_call], [response])) for probe, response in tried)
-            return Confirmed(repeated, tuple(probe_results))
-    return Confirmed()
+            return repeated, tuple((probe, compared([probe.test_call], [response])[0]) for probe, response in tried)
+    return None, ()
 
 
-def _ranked(examples: Iterable[CallResult], function: str) -> list[CallResult]:
-    """Return the failing examples of a function: the largest relative errors first, by order of magnitude."""
-    return sorted(
-        (call_result for call_result in of_function(examples, function) if call_result.failed),
-        key=_smallness,
-    )
+def _failing(call_results: Iterable[CallResult], function: str) -> list[CallResult]:
+    """Return the failing calls of a function: the largest relative errors first, by order of magnitude."""
+    return sorted((r for r in of_function(call_results, function) if r.failed), key=_smallness)
 
 
 def _smallness(call_result: CallResult) -> int:
@@ -109,11 +94,11 @@ def with_example(
     if failure is None or not analysis.diagnoses:
         return score
     function = failure.target.function
-    failing = [r for r in _ranked(public.values(), function) if r.test_call in analysis.failing_calls]
+    failing = [r for r in _failing(public.values(), function) if r.test_call in analysis.failing_calls]
     examples = [call_result for call_result in failing if not call_result.test_call.criterion]
     examples.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
     tried = tried_examples.get(function)
-    alone = tried.example if tried is not None else next(iter(examples), None)
+    alone = tried[0] if tried is not None else next(iter(examples), None)
     if alone is not None and alone.test_call not in analysis.failing_calls:
         alone = None
     if tried is not None and alone is None and examples and not any(r.response.ended for r in examples):
@@ -169,17 +154,14 @@ def probes_of(test_call: TestCall) -> tuple[Probe, ...]:
     for words, changed in other_arguments.changes(test_call.reference, arguments):
         for probe in with_arguments(test_call, changed):
             changes.setdefault(probe.call.payload, Probe(probe, words))
-    moves = [
-        Probe(probe, "", name, row)
-        for name, row, moved in _moves(arguments)
-        for probe in with_arguments(test_call, moved)
-    ]
+    each = ((name, row, with_arguments(test_call, moved)) for name, row, moved in _moves(arguments))
+    moves = [Probe(probe, "", name, row) for name, row, probes in each for probe in probes]
     return (*[Probe(test_call)] * TIMES, *changes.values(), *moves)
 
 
 def is_unsteady(outcomes: Sequence[ProbeResult]) -> bool:
     """Whether the same call had different results."""
-    values = [outcome.call_result.response.value for outcome in outcomes[:TIMES]]
+    values = [call_result.response.value for _, call_result in outcomes[:TIMES]]
     return not all(values_agree(values[0], value) for value in values)
 
 

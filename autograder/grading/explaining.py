@@ -11,7 +11,7 @@ every machine. A time limit applies only after half of the submission's time.
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -24,13 +24,12 @@ from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnos
 from autograder.grading.examples import with_arguments
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits, extension
-from autograder.grading.runner.processes import Runner
+from autograder.grading.runner.processes import Run, Runner
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
 from autograder.homework import other_arguments
 from autograder.homework.library import Misconception
 from autograder.homework.other_arguments import FROM_THE_END, is_telling, properties
 from autograder.sandbox.process import SPENT
-from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Handle
 from autograder.shared.compare import Failure
 from autograder.shared.edits import Text, line_names, units
@@ -39,7 +38,6 @@ from autograder.submissions.text import listed
 
 TOGETHER = 50  # edits per message
 PARTLY = "partly_right"  # the name of a mistake that a property of the arguments separates
-Run = Callable[[Sequence[TestCall]], list[Response]]
 # An edit: (whether it is on a line of no earlier repair, its size), its number, its line.
 Row = tuple[tuple[bool, int], int, int]
 
@@ -60,10 +58,7 @@ class Repair(NamedTuple):
 
 
 class Explainer:
-    """Explains the functions of one submission, in the order of the rubric.
-
-    Each step takes the analysis of a module, and returns it with more known about one function. None computes points.
-    """
+    """Explains the functions of one submission, in the order of the rubric. It computes no points."""
 
     def __init__(self, runner: Runner, diagnoser: Diagnoser):
         self.runner, self.rubric, self.diagnoser = runner, runner.rubric, diagnoser
@@ -71,15 +66,22 @@ class Explainer:
         self.repairs: dict[str, list[Repair]] = defaultdict(list)  # by module
         self.tried: dict[Target, list[CallResult]] = {}  # new calls like the public ones
 
-    def with_correct_helpers(self, analysis: Analysis, function: str) -> Analysis:
+    def explained(self, analysis: Analysis, function: str) -> Analysis:
+        """Return the analysis of a module with more known about one function, if it fails."""
+        for step in (self.with_correct_helpers, self.with_kept_state, self.repaired):
+            if diagnosis := analysis.diagnoses.get(function):
+                analysis = step(analysis, function, diagnosis)
+        return analysis
+
+    def with_correct_helpers(self, analysis: Analysis, function: str, diagnosis: Diagnosis) -> Analysis:
         """Run an unexplained function again with the reference in place of its wrong helpers.
 
         The new results count if fewer calls fail, or if as many fail and fewer end the process.
         """
         failing = {test_call.target.function for test_call in analysis.failing_calls}
         helpers = tuple(name for name in self.rubric.helpers(analysis.module, (function,)) if name in failing)
-        diagnosis, lost = analysis.diagnoses.get(function), self._lost(analysis, function)
-        if not helpers or diagnosis is None or not lost:
+        lost = self._lost(analysis, function)
+        if not helpers or not lost:
             return analysis
         on_values = {name for name in lost if self.rubric.criteria[name].looks_at == "values"}
         is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
@@ -99,10 +101,9 @@ class Explainer:
         helped = analysis.helped | {function: (helpers, before if is_changed else ())}
         return self.diagnoser.diagnosed(replace(analysis, call_results=call_results, helped=helped), function)
 
-    def with_kept_state(self, analysis: Analysis, function: str) -> Analysis:
+    def with_kept_state(self, analysis: Analysis, function: str, diagnosis: Diagnosis) -> Analysis:
         """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
-        diagnosis = analysis.diagnoses.get(function)
-        if diagnosis is None or diagnosis.memory or diagnosis.empty:
+        if diagnosis.memory or diagnosis.empty:
             return analysis
         pure = [r for r in of_function(analysis.call_results, function) if r.test_call.rules.repeats]
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
@@ -115,13 +116,12 @@ class Explainer:
         )
         return replace(analysis, call_results=call_results)
 
-    def repaired(self, analysis: Analysis, function: str) -> Analysis:
+    def repaired(self, analysis: Analysis, function: str, diagnosis: Diagnosis) -> Analysis:
         """Explain a function by a single edit, by a misconception next to an unknown mistake, or by a property of its arguments.
 
         An edit of private code that also fixes an earlier function shows that both have one mistake, whatever it is called.
         """
-        diagnosis = analysis.diagnoses.get(function)
-        if diagnosis is None or not self._lost(analysis, function):
+        if not self._lost(analysis, function):
             return analysis
         is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
         is_named = is_settled and (
@@ -303,12 +303,9 @@ class Explainer:
                 return repair._replace(criteria=criteria)
 
         earlier_lines = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
-        before = replace(first[0], call=extension())
-        request = Edits(
-            analysis.module, function, self._unedited(analysis, function), sorted(earlier_lines), first[0].call
-        )
-        after = replace(first[0], call=request)
-        with self.runner.apart(analysis.module, analysis.helpers(function), [before], [after]) as run:
+        unedited, module = self._unedited(analysis.module, function), analysis.module
+        request = Edits(module, function, unedited, sorted(earlier_lines), first[0].call)
+        with self.runner.apart(module, analysis.helpers(function), [extension()], [request]) as run:
             edits = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(
                 ((line not in earlier_lines, size), edit, line)
@@ -347,9 +344,8 @@ class Explainer:
             for test_call in calls:
                 if not remaining:
                     break
-                edited = [replace(test_call, call=Edited(number, test_call.call)) for _, number, _ in remaining]
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
-                responses = [] if ends else run(edited)
+                responses = [] if ends else run([Edited(number, test_call.call) for _, number, _ in remaining])
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
                 answered = zip(remaining, responses, strict=False)
                 remaining = [
@@ -367,9 +363,8 @@ class Explainer:
         If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
         """
         module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
-        before = [extension(), Edit(module, edited, self._unedited(analysis, edited), edit)]
-        requests = [replace(test_calls[0], call=call) for call in before]
-        with self.runner.apart(module, analysis.helpers(function), requests) as run:
+        before = [extension(), Edit(module, edited, self._unedited(module, edited), edit)]
+        with self.runner.apart(module, analysis.helpers(function), before) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls):
             return (), frozenset()
@@ -386,14 +381,14 @@ class Explainer:
         """Return the slip that an edit corrects, read from the source, since the process may report anything."""
         source = self.runner.submission.files[f"{analysis.module}.py"]
         try:
-            edits = Text(source, function, self._unedited(analysis, function)).edits
+            edits = Text(source, function, self._unedited(analysis.module, function)).edits
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         return edits[edit].sentence if 0 <= edit < len(edits) else ""
 
-    def _unedited(self, analysis: Analysis, function: str) -> list[str]:
+    def _unedited(self, module: str, function: str) -> list[str]:
         """Return the contract functions that are not edited."""
-        return [name for name in self.rubric.modules[analysis.module].functions if name != function]
+        return [name for name in self.rubric.modules[module].functions if name != function]
 
 
 def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[TestCall]:

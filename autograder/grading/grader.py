@@ -7,9 +7,8 @@ functions, scoring.py computes the points, and examples.py chooses the examples 
 import contextlib
 import gc
 import warnings
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore, Why, scored
 from autograder.grading.student_tests import graded_tests
 from autograder.homework.homework import Homework
-from autograder.homework.library import Misconception
 from autograder.homework.rubric import CHARGES, INTEGRATION, TESTS, Criterion, Rubric
 from autograder.sandbox.process import Limits
 from autograder.sandbox.protocol import Response
@@ -159,7 +157,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
     # 1c: the examples to show, where the cause can only be in the module itself.
     examples: dict[str, Confirmed] = {}
     for module in failing:
-        if runner.broken(module) is None and not rubric.below(module) & {*failing, *missing}:
+        if module not in runner.broken and not rubric.below(module) & {*failing, *missing}:
             examples |= confirmed(runner, diagnoser, module, at_home)
 
     # 1d: all modules together. Calls of visible criteria are public, so they come first.
@@ -178,27 +176,22 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
             public = {t: r if same_outcome(r, with_references[t]) else with_references[t] for t, r in public.items()}
 
         # 2b: the hidden calls. Criteria that students see immediately are scored from the public calls alone.
-        broken, functions = runner.broken(module), rubric.modules[module].functions
+        broken, functions = runner.broken.get(module), rubric.modules[module].functions
         diagnoses = {name: Diagnosis(empty=True) for name in functions} if broken is not None else {}
         visible = Analysis(module, tuple(public.values()), diagnoses)
         every = Analysis(module, (*public.values(), *runner.hidden(module).values()), diagnoses)
         for function in functions if broken is None else ():
             visible = diagnoser.diagnosed(visible, function)
             every = diagnoser.diagnosed(every, function)
-            if function in every.diagnoses:
-                # 3: the function again with correct helpers, then its pure calls in a new process.
-                every = explainer.with_correct_helpers(every, function)
-                every = explainer.with_kept_state(every, function)
-
-                # 4: single edits of its source.
-                every = explainer.repaired(every, function)
-                visible = explainer.seen_in_public(visible, every, function)
+            # 3: the function again with correct helpers, then its pure calls in a new process. 4: single edits of its source.
+            every = explainer.explained(every, function)
+            visible = explainer.seen_in_public(visible, every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 
         # The points, and an example for each lost criterion.
         scores = list[CriterionScore]()
-        for score in _with_refusals(runner, rubric, every, scored(rubric, visible, every, at_home)):
+        for score in scored(runner, rubric, visible, every, at_home):
             analysis = visible if score.criterion.visible else every
             scores.append(with_example(score, analysis, public, at_home, examples))
             if scores[-1].differs:
@@ -207,9 +200,9 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
-        by_other = _with_refusals(runner, other_rule, every, scored(other_rule, visible, every, at_home))
-        otherwise = {other: sum(score.points for score in by_other)}
-        probes = {c.example.test_call: c.probes for f in functions if (c := examples.get(f)) and c.example is not None}
+        otherwise = {other: sum(score.points for score in scored(runner, other_rule, visible, every, at_home))}
+        tried = [examples[function] for function in functions if function in examples]
+        probes = {example.test_call: probe_results for example, probe_results in tried if example is not None}
         preview = tuple(at_home[test_call] for test_call in plan.public(module))
         unexplained = dict(_unexplained(rubric, every))
         yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes, otherwise)
@@ -265,39 +258,3 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
         answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in results)
         if any(map(wrong_in_value, results)) and not answers:
             yield function, results
-
-
-def _with_refusals(
-    runner: Runner, rubric: Rubric, analysis: Analysis, scores: Iterable[CriterionScore]
-) -> Iterator[CriterionScore]:
-    """Yield the scores of a module with the cost of signatures that do not accept every call of the contract.
-
-    Such calls were adapted, so their results count. All of them together cost the worked examples and the first criterion on
-    values that has such a call, besides the criteria that failed because a call could not be adapted.
-    """
-    refused: dict[str, dict[str, CallResult]] = defaultdict(dict)  # the first call by criterion and function
-    refusals = runner.refusals.get(analysis.module, {})
-    for call_result in analysis.call_results if refusals else ():
-        refusal, test_call = refusals.get(call_result.target.function), call_result.test_call
-        if refusal is not None and test_call.criterion and refusal.refuses(test_call):
-            refused[test_call.criterion].setdefault(call_result.target.function, call_result)
-    every, cost = list(scores), ""
-    for score in every:
-        criterion, calls = score.criterion, refused[score.criterion.id]
-        is_home = bool(calls) and not cost and criterion.looks_at == "values"
-        cost = criterion.id if is_home else cost
-        is_cause = score.call_result is not None and score.call_result.is_absent
-        if not calls or not (is_home or is_cause or criterion.looks_at == "examples" or rubric.charge == "criteria"):
-            yield score
-            continue
-        functions = {name: call for group in refused.values() for name, call in group.items()} if is_home else calls
-        named = [_refused(runner, call, criterion) for call in functions.values()]
-        first = CriterionScore(criterion, call_result=next(iter(calls.values()))) if score.passed else score
-        yield replace(first, why="mistake", misconceptions=(*score.misconceptions, *named))
-
-
-def _refused(runner: Runner, call_result: CallResult, criterion: Criterion) -> Misconception:
-    module, function = astuple(call_result.target)
-    does, fix = runner.refusals[module][function].misfit
-    read = f"the docstring of `{function}`"
-    return Misconception(module, function, "signature", (criterion.id,), does, fix, read, twice=f"{function}: {does}")

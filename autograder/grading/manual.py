@@ -12,14 +12,15 @@ import pytest
 
 from autograder.exceptions import CommandError
 from autograder.grading.call_results import CallResult, TestCall, compared, outcome, reason
+from autograder.grading.plan import Plan
 from autograder.grading.recorder import HOMEWORK, Recorder
-from autograder.grading.runner.processes import Imports, SandboxProcess
+from autograder.grading.runner.processes import Runner
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.wire import Handle
 from autograder.shared.display import display
 from autograder.shared.tree import mapped
-from autograder.submissions.submission import read
+from autograder.submissions.submission import Submission, read
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -45,25 +46,25 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 
 @pytest.fixture(autouse=True)
-def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder) -> Iterator[SandboxProcess]:
+def process(request: pytest.FixtureRequest, sandbox: Sandbox, recorder: Recorder) -> Iterator[None]:
     """Start the process of a test and run each new call in it; raises AssertionError if one fails."""
     homework = request.config.stash[HOMEWORK]
-    modules, responses = homework.rubric.modules, list[Response]()
-    entry = modules.get(recorder.module)
-    imports = Imports((recorder.module,), tuple(entry.uses)) if entry else Imports(tuple(modules))
-    with contextlib.closing(SandboxProcess(sandbox.start(), homework)) as process:
-        loaded = process.load(imports)
-        if why := reason(loaded):
-            pytest.fail(f"{' or '.join(imports.modules)} could not be imported: {why}")
+    entries, responses = homework.rubric.modules, list[Response]()
+    entry = entries.get(recorder.module)
+    modules, references = ((recorder.module,), entry.uses) if entry else (tuple(entries), ())
+    runner = Runner(sandbox.start, Plan(homework, {}, {}, {}), Submission("", {}))
+    with contextlib.closing(sandbox.start()) as process:
+        if why := reason(runner.load(process, modules, references=references)):
+            pytest.fail(f"{' or '.join(modules)} could not be imported: {why}")
 
         def run(test_call: TestCall) -> None:
-            responses.extend(process.run([test_call]))
+            responses.extend(runner.responses(process, [test_call]))
             call_results = compared(recorder.test_calls, responses)
             if call_results[-1].failed:
                 raise AssertionError("\n".join(_failure(call_results, recorder)))
 
         recorder.on_step = run
-        yield process
+        yield
 
 
 def _failure(call_results: Sequence[CallResult], recorder: Recorder) -> Iterator[str]:

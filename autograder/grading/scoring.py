@@ -3,13 +3,16 @@
 With `charge: criteria` in rubric.yaml, every criterion with a failing call is lost.
 """
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from autograder.grading.call_results import CallResult, TestCall, of_function
+from autograder.grading.call_results import CallResult, Target, TestCall, of_function
 from autograder.grading.diagnosis import Analysis, observations
 from autograder.grading.known_responses import wrong_in_value
+from autograder.grading.runner.processes import Runner
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception
 from autograder.homework.rubric import Criterion, Rubric
@@ -61,25 +64,52 @@ class CriterionScore:
 
 
 def scored(
-    rubric: Rubric, visible: Analysis, every: Analysis, at_home: Mapping[TestCall, CallResult]
+    runner: Runner, rubric: Rubric, visible: Analysis, every: Analysis, at_home: Mapping[TestCall, CallResult]
 ) -> list[CriterionScore]:
     """Return the score of every criterion of a module: visible ones from public calls, the others from all calls.
 
     A visible criterion is also earned if its calls pass with the student's own files.
     """
-    scoring = {True: Scoring(rubric, visible), False: Scoring(rubric, every)}
-    by_visibility = {is_visible: rules.scores() for is_visible, rules in scoring.items()}
+    rules = {True: Scoring(rubric, visible), False: Scoring(rubric, every)}
     scores = []
     for criterion in rubric.of(every.module):
         results = [r for t, r in at_home.items() if t.criterion == criterion.id] if criterion.visible else []
         is_earned = bool(results) and not any(call_result.failed for call_result in results)
-        scores.append(CriterionScore(criterion) if is_earned else by_visibility[criterion.visible][criterion.id])
+        scores.append(CriterionScore(criterion) if is_earned else rules[criterion.visible].scores[criterion.id])
     lost = {score.criterion.id for score in scores if not score.passed}
-    return [scoring[score.criterion.visible].with_causes(score, lost) for score in scores]
+    scores = [rules[score.criterion.visible].with_causes(score, lost) for score in scores]
+    return list(_with_signatures(runner, every, scores, rubric.charge == "criteria"))
+
+
+def _with_signatures(
+    runner: Runner, analysis: Analysis, scores: Sequence[CriterionScore], by_criteria: bool
+) -> Iterator[CriterionScore]:
+    """Yield the scores with the cost of signatures that do not accept every call of the contract.
+
+    Such calls were adapted, so their results count. All of them together cost the worked examples and the first criterion on
+    values that has such a call, besides the criteria that failed because a call could not be adapted.
+    """
+    refused: dict[str, dict[Target, CallResult]] = defaultdict(dict)  # the first call by criterion and function
+    for call_result in analysis.call_results:
+        if call_result.test_call.criterion and runner.refuses(call_result.test_call):
+            refused[call_result.test_call.criterion].setdefault(call_result.target, call_result)
+    on_values = (score.criterion.id for score in scores if score.criterion.looks_at == "values")
+    first = next(filter(refused.__contains__, on_values), "")
+    for score in scores:
+        criterion, calls = score.criterion, refused.get(score.criterion.id, {})
+        is_cause = score.call_result is not None and score.call_result.is_absent
+        costs = is_cause or criterion.id == first or criterion.looks_at == "examples"
+        if not calls or not (costs or by_criteria):
+            yield score
+            continue
+        targets = dict.fromkeys(chain.from_iterable(refused.values())) if criterion.id == first else calls
+        named = (misconception for t in targets if (misconception := runner.signature_of(t, criterion.id)))
+        base = CriterionScore(criterion, call_result=next(iter(calls.values()))) if score.passed else score
+        yield replace(base, why="mistake", misconceptions=(*score.misconceptions, *named))
 
 
 class Scoring:
-    """The rules for one module of one submission."""
+    """The rules for one module of one submission. `scores` has the score of each criterion by its id."""
 
     def __init__(self, rubric: Rubric, analysis: Analysis):
         self.rubric, self.criteria = rubric, rubric.of(analysis.module)
@@ -95,21 +125,21 @@ class Scoring:
             name: tuple(m for m in diagnosis.misconceptions if first[m.same] == m.function)
             for name, diagnosis in self.diagnoses.items()
         }
-
-    def scores(self) -> dict[str, CriterionScore]:
-        """Return the score of each criterion by its id."""
-        scores: dict[str, CriterionScore] = {}
+        self.scores: dict[str, CriterionScore] = {}
         for criterion in sorted(self.criteria, key=lambda criterion: criterion.looks_at == "form"):
             if not self.of[criterion.id]:
                 score = CriterionScore(criterion, "unexplained")
-            elif criterion.looks_at == "examples" or self.rubric.charge == "criteria":
+            elif criterion.looks_at == "examples" or rubric.charge == "criteria":
                 score = self._plain(criterion)
-            elif criterion.looks_at == "values":
-                score = self._of_values(criterion)
             else:
-                score = self._of_form(criterion, scores)
-            scores[criterion.id] = replace(score, share=self._share(score))
-        return scores
+                score = self._of_values(criterion) if criterion.looks_at == "values" else self._of_form(criterion)
+            # Partial credit is the share of passing hidden tests; none for code that computes nothing.
+            nothing = any(self.diagnoses[f].empty for f in criterion.grades if f in self.diagnoses)
+            if criterion.credit == "share" and not score.passed and not nothing and self.of[criterion.id]:
+                tests = {call_result.test_call.test for call_result in self.of[criterion.id]}
+                failing = {call_result.test_call.test for call_result in self.of[criterion.id] if call_result.failed}
+                score = replace(score, share=len(tests - failing) / len(tests))
+            self.scores[criterion.id] = score
 
     def with_causes(self, score: CriterionScore, lost: Collection[str]) -> CriterionScore:
         """Return the score with the causes that its message may name."""
@@ -118,10 +148,8 @@ class Scoring:
         function = score.call_result.target.function if score.call_result is not None else ""
         concerned = {function, *(misconception.function for misconception in score.misconceptions)}
         undecided = {m.id: m for name, d in self.diagnoses.items() if name in concerned for m in d.undecided}
-        is_sure = (
-            score.misconceptions and score.criterion.looks_at != "examples"
-        )  # which list only named misconceptions
-        if is_sure and not any(misconception.id in undecided for misconception in score.misconceptions):
+        is_sure = score.criterion.looks_at != "examples"  # which list only named misconceptions
+        if is_sure and score.misconceptions and not any(m.id in undecided for m in score.misconceptions):
             undecided = {}
         unsure = {m.id for d in self.diagnoses.values() if not d.sure for m in d.misconceptions}
         partly = {name for name, d in self.diagnoses.items() if d.chosen is not None and not d.complete}
@@ -144,16 +172,6 @@ class Scoring:
             blamed=tuple(blamed),
             at_least=any(misconception.function in partly for misconception in score.misconceptions),
         )
-
-    def _share(self, graded: CriterionScore) -> float:
-        """Return the share of passing hidden tests of a lost criterion with partial credit; none for code that computes nothing."""
-        criterion = graded.criterion
-        nothing = any(self.diagnoses[f].empty for f in criterion.grades if f in self.diagnoses)
-        if criterion.credit == "all" or graded.passed or nothing:
-            return 0.0
-        tests = {call_result.test_call.test for call_result in self.of[criterion.id]}
-        failing = {call_result.test_call.test for call_result in self.of[criterion.id] if call_result.failed}
-        return len(tests - failing) / max(1, len(tests))
 
     def _plain(self, criterion: Criterion) -> CriterionScore:
         """Return the score of a criterion that any failing call loses; wrong helpers alone only cost worked examples."""
@@ -214,7 +232,7 @@ class Scoring:
 
     # Criteria on side effects and dtypes
 
-    def _of_form(self, criterion: Criterion, values: Mapping[str, CriterionScore]) -> CriterionScore:
+    def _of_form(self, criterion: Criterion) -> CriterionScore:
         failing = [call_result for call_result in self.of[criterion.id] if call_result.failed]
         for call_result in failing:
             diagnosis = self.diagnoses[call_result.target.function]
@@ -234,7 +252,7 @@ class Scoring:
         for function in criterion.grades:
             diagnosed, graded = self.diagnoses.get(function), self._grading_values(function)
             is_explained = diagnosed is not None and diagnosed.complete and not diagnosed.empty
-            earning += is_explained or (any(values[c].passed for c in graded) if graded else diagnosed is None)
+            earning += is_explained or (any(self.scores[c].passed for c in graded) if graded else diagnosed is None)
         enough = earning >= LEAST_OF_FORM * len(criterion.grades)
         return CriterionScore(criterion, "right" if enough else "too_few")
 

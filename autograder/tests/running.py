@@ -78,7 +78,7 @@ def call_results(
     chosen = tuple(of) or recorded_calls(module)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compared(chosen, list(map(Direct(functions).respond, chosen)))
+        return compared(chosen, Direct(functions).run(test_call.call for test_call in chosen))
 
 
 def in_processes(module: str, made: Callable[[], Mapping[str, Callable[..., Any]]]) -> list[CallResult]:

@@ -4,16 +4,15 @@ Only statements that the call of `Edits` runs are edited: others cannot change i
 state can only spoil its own search: another process confirms the edit.
 """
 
-import ast
 import contextlib
 import inspect
 import marshal
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from autograder.exceptions import Endless
 from autograder.sandbox.protocol import Call, Define, Reference, Request, Response, Session
 from autograder.shared.edits import MOST_BYTES, MOST_EDITS, Text, executed, redefined
 from autograder.shared.slips import slips
-
-if TYPE_CHECKING:
-    from autograder.sandbox.loading import StudentModules
 
 EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, and between further interrupts
 
@@ -41,10 +37,11 @@ class Edits(Request):
     def answer(
         session: Session, module: str, function: str, unedited: list[str], lines: list[int], call: bytes
     ) -> Sequence[Any]:
-        editor = session.editor = Editor(session.imports, module, function, unedited)
-        with contextlib.suppress(BaseException), executed(editor.path) as run, editor.defined(editor.text.units):
+        path, text = _read(session, module, function, unedited)
+        session.editor = text, partial(redefined, names=vars(sys.modules[module]), file=path, limited=limited)
+        with contextlib.suppress(BaseException), executed(path) as run, session.editor[1](text.units):
             session.answer(call)
-        rows = [(number, edit.size, edit.lines[0]) for number, edit in editor.text.reached(run)]
+        rows = [(number, edit.size, edit.lines[0]) for number, edit in text.reached(run)]
         rows.sort(key=lambda row: row[2] not in lines)
         return [np.array(rows[:MOST_EDITS], dtype=np.int64).reshape(-1, 3)]
 
@@ -62,9 +59,9 @@ class Edited(Request):
 
     @staticmethod
     def answer(session: Session, number: int, call: bytes) -> Sequence[Any]:
-        editor: Editor = session.editor
-        edit = editor.text.edits[number]
-        with edit.applied(), editor.defined(editor.text.dependents(edit.unit)):
+        text, defined = session.editor
+        edit = text.edits[number]
+        with edit.applied(), defined(text.dependents(edit.unit)):
             return session.answer(call)
 
     def check(self, *parts: Any) -> Response:
@@ -79,10 +76,10 @@ class Edit(Request):
 
     @staticmethod
     def answer(session: Session, module: str, function: str, unedited: list[str], number: int) -> Sequence[Any]:
-        editor = Editor(session.imports, module, function, unedited)
-        edit = editor.text.edits[number]
+        path, text = _read(session, module, function, unedited)
+        edit = text.edits[number]
         edit.put()
-        session.imports.edited = {editor.path: editor.text.tree}
+        session.imports.edited = {path: text.tree}
         return [tuple(edit.lines)]
 
     def check(self, *parts: Any) -> Response:
@@ -95,19 +92,10 @@ class Edit(Request):
 REQUESTS = (Edits, Edited, Edit)  # added to a session by `extension`
 
 
-class Editor:
-    """The edits of one function, in the student's process."""
-
-    def __init__(self, submission: "StudentModules", module: str, function: str, unedited: list[str]):
-        self.module, self.path = module, os.path.join(submission.folder, f"{module}.py")
-        with open(self.path, "rb") as file:
-            self.text = Text(file.read(MOST_BYTES + 1), function, unedited)
-
-    @contextlib.contextmanager
-    def defined(self, units: Iterable[ast.stmt]) -> Iterator[None]:
-        """Temporarily redefine units of the text in their module."""
-        with redefined(units, vars(sys.modules[self.module]), self.path, limited):
-            yield
+def _read(session: Session, module: str, function: str, unedited: list[str]) -> tuple[str, Text]:
+    path = os.path.join(session.imports.folder, f"{module}.py")
+    with open(path, "rb") as file:
+        return path, Text(file.read(MOST_BYTES + 1), function, unedited)
 
 
 @contextlib.contextmanager

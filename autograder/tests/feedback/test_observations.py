@@ -95,13 +95,13 @@ def test_wrong_entries_are_counted_if_nothing_else_is_observed(wrong: Callable[.
 
 def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[ProbeResult, ...]:
     probes = probes_of(a_test_call(function, *args))
-    return tuple(ProbeResult(probe, known_responses(probe.test_call, wrong)) for probe in probes)
+    return tuple((probe, known_responses(probe.test_call, wrong)) for probe in probes)
 
 
 def observations_of(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[str, str]:
     """The observations about a call alone, and with the results of its probes."""
     found = probe_results(function, wrong, *args)
-    return observe(found[0].call_result), observe(found[0].call_result, (), found)
+    return observe(found[0][1]), observe(found[0][1], (), found)
 
 
 def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:

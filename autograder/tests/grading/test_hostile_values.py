@@ -106,7 +106,7 @@ class DistortingProcess:
             return Response(ended=self.ended)
         if chance < 0.1:
             return Response(error=self.error())
-        right = self.direct.respond(test_call)
+        [right] = self.direct.run([test_call.call])
         if test_call.kind != "call":
             return replace(right, changed=CHANGED) if test_call.kind == "changes" and chance < 0.12 else right
         value = distorted(right.value, self.rng) if chance < 0.6 and right.error is None else right.value

@@ -2,7 +2,8 @@
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,9 +13,9 @@ from autograder.grading import thresholds
 from autograder.grading.call_results import Target, TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner.processes import Direct, Imports, Runner
+from autograder.grading.runner.processes import Direct, Runner
 from autograder.homework.rubric import INTEGRATION
-from autograder.sandbox.protocol import Ended, Error, Response
+from autograder.sandbox.protocol import Ended, Error, Reference, Request, Response
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK
 from autograder.tests.running import the_plan
@@ -26,26 +27,42 @@ USING = tuple(name for name in MODULES if HOMEWORK.rubric.modules[name].uses)
 BROKEN = Response(error=Error(("ImportError",), "the text of a reference", "layernorm.py", 1, ""))
 
 
+Load = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # modules, references, and functions with a reference
+
+
+def load_of(modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None) -> Load:
+    return tuple(modules), tuple(one.module for one in references), helpers.functions if helpers is not None else ()
+
+
+@cache
+def by_request() -> dict[int, TestCall]:
+    groups = (the_plan().visible, the_plan().examples, the_plan().hidden)
+    return {id(test_call.call): test_call for group in groups for found in group.values() for test_call in found}
+
+
 class Process:
     """Records its requests and responds like the references; a call of a function in `ends` ends it."""
 
-    def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Imports], bool]):
+    def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Load], bool]):
         self.number, self.events, self.ends, self.broken = number, events, ends, broken
         self.direct = Direct(HOMEWORK.functions)
         self.ended: Ended | None = None
 
-    def load(self, imports: Imports, account: str = "") -> Response:
-        self.events.append(("load", self.number, imports))
-        return BROKEN if self.broken(imports) else Response()
+    def load(
+        self, modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None, *_: Any
+    ) -> Response:
+        load = load_of(modules, references, helpers)
+        self.events.append(("load", self.number, load))
+        return BROKEN if self.broken(load) else Response()
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
+    def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
         responses: list[Response] = []
-        for test_call in test_calls:
-            self.events.append(("run", self.number, test_call))
-            if test_call.target.function in self.ends:
+        for call in calls:
+            self.events.append(("run", self.number, by_request()[id(call)]))
+            if by_request()[id(call)].target.function in self.ends:
                 self.ended = Ended("deadline")
                 return [*responses, Response(ended=self.ended)]
-            responses.append(self.direct.respond(test_call))
+            responses += self.direct.run([call])
         return responses
 
     def close(self) -> None:
@@ -55,11 +72,11 @@ class Process:
 class Processes:
     """Starts fake processes, of which only one may be alive at a time."""
 
-    def __init__(self, ends: Sequence[str] = (), broken: Callable[[Imports], bool] = lambda imports: False):
+    def __init__(self, ends: Sequence[str] = (), broken: Callable[[Load], bool] = lambda load: False):
         self.events: list[Event] = []
         self.started, self.ends, self.broken = 0, ends, broken
 
-    def __call__(self) -> Process:
+    def __call__(self) -> Any:
         closed = {number for kind, number, _ in self.events if kind == "close"}
         assert set(range(1, self.started + 1)) == closed, "two processes alive at once"
         self.started += 1
@@ -68,7 +85,7 @@ class Processes:
     def runner(self, submission: Submission = COMPLETE) -> Runner:
         return Runner(self, the_plan(), submission)
 
-    def loads(self) -> list[Imports]:
+    def loads(self) -> list[Load]:
         return [what for kind, _, what in self.events if kind == "load"]
 
 
@@ -99,7 +116,7 @@ def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_wi
     graded(processes)
     hidden = [module for module in MODULES if the_plan().hidden.get(module)]
     assert processes.started == 1 + len(hidden)
-    assert [imports.modules for imports in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
+    assert [modules for modules, _, _ in processes.loads()[-len(hidden) :]] == [(module,) for module in hidden]
     closed = [number for kind, number, _ in processes.events if kind == "close"]
     assert set(closed) == set(range(1, processes.started + 1))
 
@@ -107,7 +124,7 @@ def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_wi
 def is_secret(kind: str, what: Any) -> bool:
     """Whether an event sends reference code, or a hidden call other than the integration's."""
     if kind == "load":
-        return bool(what.references or what.helpers)
+        return any(what[1:])
     return kind == "run" and is_hidden(what) and not what.criterion.startswith(INTEGRATION)
 
 
@@ -118,9 +135,9 @@ def early_references(events: Sequence[Event]) -> set[str]:
     answering: dict[int, set[str]] = {}  # the references of each process
     for kind, process, what in events:
         if kind == "load":
-            replaced = {name for module in what.references for name in {module, *rubric.below(module)}}
-            helpers = {*what.helpers, *rubric.helpers(what.modules[0], what.helpers)} if what.helpers else set()
-            answering[process] = replaced | helpers
+            modules, replaced, helpers = what
+            below = rubric.helpers(modules[0], helpers) if helpers else ()
+            answering[process] = {*replaced, *helpers, *below}
             for name in answering[process]:
                 sent.setdefault(name, process)
         elif kind == "run":
@@ -143,19 +160,23 @@ class Recording(DirectProcess):
         super().__init__(submission, HOMEWORK)
         self.number, self.events = number, events
 
-    def load(self, imports: Imports, account: str = "") -> Response:
-        self.events.append(("load", self.number, imports))
-        return super().load(imports, account)
+    def load(
+        self, modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None, *_: Any
+    ) -> Response:
+        self.events.append(("load", self.number, load_of(modules, references, helpers)))
+        return super().load(modules, references, helpers)
 
-    def run(self, test_calls: Sequence[TestCall], account: str = "") -> list[Response]:
-        self.events += [("run", self.number, test_call) for test_call in test_calls]
-        return super().run(test_calls, account)
+    def run(self, calls: Iterable[Request], account: str = "") -> list[Response]:
+        requests = list(calls)
+        test_calls = (by_request().get(id(call)) for call in requests)  # none for a probe
+        self.events += [("run", self.number, test_call) for test_call in test_calls if test_call is not None]
+        return super().run(requests)
 
 
 def recorded(submission: Submission) -> list[Event]:
     events: list[Event] = []
     numbers = itertools.count()
-    start = lambda: Recording(submission, next(numbers), events)  # noqa: E731
+    start: Any = lambda: Recording(submission, next(numbers), events)  # noqa: E731
     with Runner(start, the_plan(), submission) as runner:
         graded_with(runner, Diagnoser(the_plan()), tuple(HOMEWORK.rubric.groups))
     return events
@@ -242,9 +263,9 @@ def test_replacement_process_makes_only_the_calls_that_a_test_call_depends_on() 
 
 @pytest.mark.parametrize("module", USING)
 def test_import_error_with_references_has_no_text_unless_the_preview_has_the_same(module: str) -> None:
-    for broken, text in ((lambda i: bool(i.references), ""), (lambda i: True, "the text of a reference")):
+    for broken, text in ((lambda load: bool(load[1]), ""), (lambda load: True, "the text of a reference")):
         with Processes(broken=broken).runner() as runner:
             runner.preview((module,))
             runner.public(module)
-            response = runner.broken(module)
-            assert response is not None and response.error is not None and response.error.text == text
+            error = runner.broken[module].error
+            assert error is not None and error.text == text

@@ -20,7 +20,7 @@ def scores_of(
     """The score of each criterion of a module, by its short name."""
     call_results = running.call_results(module, functions)
     diagnoses = running.diagnoser().explain(module, call_results)
-    found = Scoring(rules or HOMEWORK.rubric, Analysis(module, tuple(call_results), diagnoses)).scores()
+    found = Scoring(rules or HOMEWORK.rubric, Analysis(module, tuple(call_results), diagnoses)).scores
     return {name.partition(".")[2]: score for name, score in found.items()}
 
 

@@ -21,7 +21,7 @@ def lost(module: str, function: str, replacement: Function) -> set[str]:
     """The criteria with a failing call if this function replaces the reference."""
     recorded = the_plan().visible.get(module, ()) + the_plan().hidden[module]
     own = with_needed(recorded, [test_call for test_call in recorded if test_call.target.function == function])
-    responses = list(map(Direct({**HOMEWORK.functions, function: replacement}).respond, own))
+    responses = Direct({**HOMEWORK.functions, function: replacement}).run(test_call.call for test_call in own)
     return {r.test_call.criterion for r in compared(own, responses) if r.failed}
 
 

@@ -147,7 +147,8 @@ def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, A
 def sentence(homework: Homework, name: str) -> str:
     """Return the sentence of a misconception without Markdown; "" for an unknown one."""
     mistake = homework.misconception(name)
-    return (mistake.sentence if mistake else built_in(name.partition(".")[2])).replace("`", "")
+    sentences = mistake.sentence if mistake else " ".join(built_in(name.partition(".")[2])).strip()
+    return sentences.replace("`", "")
 
 
 def picture(

@@ -10,8 +10,8 @@ Candidates explain values, errors and state kept between calls. Changed argument
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property
 from itertools import chain, islice, zip_longest
 from typing import Any
 
@@ -230,7 +230,8 @@ class Diagnosis:
         ids = {misconception.id for misconception in self.misconceptions}
         rival_sets = [rival.misconceptions for rival in self.rivals if not ids <= rival.ids]
         by_id = {m.id: m for chosen in (self.misconceptions, *rival_sets) for m in chosen} if rival_sets else {}
-        return tuple(m for m in by_id.values() if not has(self.named, m))
+        named = {misconception.id for misconception in self.named}
+        return tuple(m for m in by_id.values() if m.id not in named)
 
 
 @dataclass(frozen=True)
@@ -244,6 +245,9 @@ class Analysis:
     call_results: tuple[CallResult, ...]
     diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
     helped: dict[str, tuple[tuple[str, ...], tuple[CallResult, ...]]] = field(default_factory=dict)
+
+    def of(self, function: str) -> list[CallResult]:
+        return of_function(self.call_results, function)
 
     @cached_property
     def failing_calls(self) -> frozenset[TestCall]:
@@ -264,10 +268,8 @@ class Diagnoser:
     def known_responses(self, module: str, function: str, helpers: Helpers = ()) -> KnownResponses:
         """Return the responses of a function's known versions, with helpers that have these misconceptions."""
         key = (module, function, helpers)
-        table = self._tables.pop(key) if key in self._tables else None
-        self._tables[key] = table or KnownResponses(
-            self.homework, module, function, self.plan.in_order(module), dict(helpers)
-        )
+        table = self._tables.pop(key, None)
+        self._tables[key] = table or KnownResponses(self.plan, module, function, dict(helpers))
         return self._tables[key]
 
     def forget(self) -> None:
@@ -286,18 +288,18 @@ class Diagnoser:
     def diagnosed(self, analysis: Analysis, function: str) -> Analysis:
         """Diagnose a function if it has a failing call, with its helpers as they were diagnosed unless they were replaced."""
         diagnoses = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function}
-        if not any(test_call.target.function == function for test_call in analysis.failing_calls):
-            return analysis if diagnoses == analysis.diagnoses else replace(analysis, diagnoses=diagnoses)
-        results, above = of_function(analysis.call_results, function), analysis.diagnoses
+        results = analysis.of(function)
+        if not any(call_result.failed for call_result in results):
+            return replace(analysis, diagnoses=diagnoses)
         failing = [call_result for call_result in results if wrong_in_value(call_result)]
         empty = bool(failing) and computes_nothing(results)
         diagnosis = Diagnosis(empty=empty)
         below = self.rubric.helpers(analysis.module, (function,)) if function not in analysis.helped else ()
-        helpers = {name: above[name] for name in below if name in above}
+        helpers = {name: diagnoses[name] for name in below if name in diagnoses}
         unanswered = bool(failing) and all(r.response.ended is not None or r.is_absent for r in failing)
         # With an unexplained helper, the function runs again with a correct one; a match now would be coincidence.
         if not unanswered and all(helper.complete and not helper.repaired for helper in helpers.values()):
-            search = Search(self, analysis.module, function, results, helpers)
+            search = Search(self, results, helpers)
             # A function with wrong helpers runs again with correct ones, so larger sets wait for that.
             largest = 1 if empty else 2 if helpers else MOST_TOGETHER
             best = search.complete(largest) if failing else search.formal()
@@ -306,7 +308,8 @@ class Diagnoser:
             diagnosis = Diagnosis.of(*best, empty=empty) if best else Diagnosis(complete=not failing, empty=empty)
         fitting = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in results if fitting is None or not fitting.fits_in_form(call_result)]
-        unnamed = tuple(m for m in observed(strange, diagnosis.memory) if not has(diagnosis.named, m))
+        named = {misconception.id for misconception in diagnosis.named}
+        unnamed = tuple(m for m in observed(strange, diagnosis.memory) if m.id not in named)
         return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
 
     def _beside_unknown(self, search: "Search", results: Sequence[CallResult]) -> tuple[Candidate, ...]:
@@ -319,16 +322,16 @@ class Diagnoser:
             failing = [call_result for call_result in corrected if wrong_in_value(call_result)]
             if len(failing) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in failing):
                 continue
-            if matches := search.of(corrected).complete(MOST_TOGETHER):
+            if matches := Search(self, corrected).complete(MOST_TOGETHER):
                 candidates = tuple(next(search.candidates(search.tables[0], [c.misconceptions])) for c in matches)
                 lost = {r.test_call.criterion for r in results if r.failed}
                 costs = {name for candidate in candidates for m in candidate.misconceptions for name in m.criteria}
                 return candidates if not any(c.criteria & lost - costs for c in candidates) else ()
         return ()
 
-    def evident(self, module: str, function: str, call_results: Sequence[CallResult]) -> list[Candidate]:
-        """Single misconceptions that reproduce some failing calls and every passing one, best first."""
-        search = Search(self, module, function, call_results, {})
+    def evident(self, call_results: Sequence[CallResult]) -> list[Candidate]:
+        """Single misconceptions that reproduce some failing calls of a function and every passing one, best first."""
+        search = Search(self, call_results)
         exact = [(m,) for m in search.misconceptions if not m.inexact and not m.memory]
         passing = [call_result for call_result in call_results if not call_result.failed]
         failing = [r for r in call_results if wrong_in_value(r) and r.error is None]
@@ -338,29 +341,23 @@ class Diagnoser:
 
 
 class Search:
-    """The search for one function of one submission, whose `helpers` are wrong as diagnosed."""
+    """The search for the function of these call results, whose `helpers` are wrong as diagnosed."""
 
     def __init__(
-        self,
-        diagnoser: Diagnoser,
-        module: str,
-        function: str,
-        call_results: Iterable[CallResult],
-        helpers: Mapping[str, Diagnosis],
+        self, diagnoser: Diagnoser, call_results: Sequence[CallResult], helpers: Mapping[str, Diagnosis] | None = None
     ):
-        self.of = partial(Search, diagnoser, module, function, helpers={})
+        module, function = astuple(call_results[0].target)
         self.rubric, self.misconceptions = diagnoser.rubric, diagnoser.homework.of_function(module, function)
         self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
         # Failing calls distinguish versions; passing ones seldom do.
         self.call_results = sorted(call_results, key=lambda call_result: not call_result.failed)
         self.failing = [r for r in self.call_results if wrong_in_value(r)]
         # The responses with correct helpers, with the submission's, and with their rivals, which may differ in these calls.
-        diagnosed = {name: diagnosis.sure for name, diagnosis in helpers.items() if diagnosis.sure}
-        rivals = [diagnosed | {n: r.misconceptions} for n in diagnosed for r in helpers[n].rivals if r.misconceptions]
+        wrong = {name: helper for name, helper in (helpers or {}).items() if helper.sure}
+        diagnosed = {name: helper.sure for name, helper in wrong.items()}
+        rivals = [diagnosed | {n: r.misconceptions} for n in wrong for r in wrong[n].rivals if r.misconceptions]
         sets = [{}, diagnosed, *rivals] if diagnosed else [{}]
-        self.tables = [
-            diagnoser.known_responses(module, function, tuple(misconceptions.items())) for misconceptions in sets
-        ]
+        self.tables = [diagnoser.known_responses(module, function, tuple(of_each.items())) for of_each in sets]
         self._compared: dict[tuple[Any, ...], float] = {}
 
     def complete(self, largest: int) -> tuple[Candidate, ...]:
@@ -453,11 +450,6 @@ def shortest(failing: Iterable[CallResult]) -> list[CallResult]:
     return list(filter(None, chain.from_iterable(zip_longest(*by_criterion.values()))))[:TELLING]
 
 
-def has(misconceptions: Iterable[Misconception], misconception: Misconception) -> bool:
-    """Whether a misconception is among others, in any variant."""
-    return any(m.id == misconception.id for m in misconceptions)
-
-
 def computes_nothing(call_results: Iterable[CallResult]) -> bool:
     """Whether a function returns one constant or an unchanged argument on every call, or always raises an error."""
     calls = [r for r in call_results if r.test_call.kind == "call" and not r.test_call.rules.error]
@@ -489,8 +481,7 @@ def _same(argument: Any, value: Any) -> bool:
     )
 
 
-# Side effects and wrong dtypes are named by observation: `<function>.changes_<argument>`, `.float64_result`,
-# `.changes_<argument>_later`, `.shares_memory`, `.overwrites_result`, `.remembers`.
+# Side effects and wrong dtypes are named by observation
 
 OBSERVED = {
     "shares_memory": ("Your result shares memory with an argument.", "Return a new array, or a copy."),
@@ -502,6 +493,9 @@ OBSERVED = {
         "The same call returned a different result the second time.",
         "Keep nothing from one call to the next, and use no random numbers.",
     ),
+    # Other mistakes that are in no library, in a class report.
+    "signature": ("Your function does not accept the arguments of every call that the docstring allows.", ""),
+    "partly_right": ("Your code gives the correct values with some arguments, but not with others.", ""),
 }
 
 
@@ -515,40 +509,40 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 def observations(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     """Yield the wrong side effects and dtypes in one call result."""
-    test_call = call_result.test_call
-    names, later = test_call.names, test_call.kind == "changes"
+    test_call, response, (module, function) = call_result.test_call, call_result.response, astuple(call_result.target)
+    later = test_call.kind == "changes"
     has_numpy = any(value is np for value in test_call.reference.__globals__.values())
     copies = COPIES if has_numpy else COPIES_OF_LISTS
-    for number in dict.fromkeys(change.argument for change in call_result.response.changed):
-        name = expression(names, number, ()).replace(" ", "_")
-        how = in_words(names, (change for change in call_result.response.changed if change.argument == number))
-        does = f"{CHANGES.format(name)}: {how}{', which is visible only after the call' if later else ''}."
-        mistake = _mistake(call_result, f"changes_{name}" + "_later" * later, does, NO_CHANGES, copies)
-        yield replace(mistake, changes=name)
-    name, floats = _dtypes(call_result)
-    if name:
-        _, fix, read = of_dtype("float64_result", call_result.target.function)
-        does = f"Your result is {name} for {floats} arguments."
-        yield _mistake(call_result, f"{name}_result", does, fix if name == "float64" else f"{KEEP_DTYPE}.", read)
-    if call_result.response.shared:
-        yield _mistake(call_result, "shares_memory", *OBSERVED["shares_memory"], COPIES)
+    found: list[tuple[str, str, str, str]] = []  # name, details, what to read, and the changed argument
+    for number in dict.fromkeys(change.argument for change in response.changed):
+        name = expression(test_call.names, number, ()).replace(" ", "_")
+        how = in_words(test_call.names, (change for change in response.changed if change.argument == number))
+        details = f": {how}{', which is visible only after the call' if later else ''}"
+        found.append((f"changes_{name}{'_later' * later}", details, copies, name))
+    dtype, floats = _dtypes(call_result)
+    if dtype:
+        found.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
+    if response.shared:
+        found.append(("shares_memory", "", COPIES, ""))
     if call_result.kind == "overwritten":
-        yield _mistake(call_result, "overwrites_result", *OBSERVED["overwrites_result"], copies)
+        found.append(("overwrites_result", "", copies, ""))
     if call_result.kind == "unsteady" and not explained:
-        yield _mistake(call_result, "remembers", *OBSERVED["remembers"], KEPT)
+        found.append(("remembers", "", KEPT, ""))
+    criteria = (test_call.criterion,) if test_call.criterion else ()
+    for name, details, read, changes in found:
+        does, fix = built_in(name)
+        yield Misconception(
+            module, function, name, criteria, f"{does.removesuffix('.')}{details}.", fix, read, changes=changes
+        )
 
 
-def built_in(name: str) -> str:
-    """Return the sentences about a mistake that is in no library, without details of one submission; "" for other names."""
+def built_in(name: str) -> tuple[str, str]:
+    """Return the sentences about a mistake that is in no library, without details of one submission; empty for other names."""
     if changed := re.fullmatch(r"changes_(.+?)(_later)?", name):
-        return f"{CHANGES.format(changed[1])}. {NO_CHANGES}"
+        return f"{CHANGES.format(changed[1])}.", NO_CHANGES
     if dtype := re.fullmatch(r"((?:float|u?int)\d+)_result", name):
-        return f"Your result is {dtype[1]}. {FLOAT64 if dtype[1] == 'float64' else f'{KEEP_DTYPE}.'}"
-    general = {
-        "signature": "Your function does not accept the arguments of every call that the docstring allows.",
-        "partly_right": "Your code gives the correct values with some arguments, but not with others.",
-    }
-    return general.get(name) or " ".join(OBSERVED.get(name, ()))
+        return f"Your result is {dtype[1]}.", FLOAT64 if dtype[1] == "float64" else f"{KEEP_DTYPE}."
+    return OBSERVED.get(name, ("", ""))
 
 
 def _dtypes(call_result: CallResult) -> tuple[str, str]:
@@ -556,13 +550,8 @@ def _dtypes(call_result: CallResult) -> tuple[str, str]:
     response, test_call = call_result.response, call_result.test_call
     expected = [array.dtype for array in arrays(test_call.expected)]
     due = next((dtype for dtype in expected if dtype.kind == "f"), None)
-    if due is None or not test_call.rules.dtype or response.error is not None or response.ended is not None:
+    if due is None or not test_call.rules.dtype or not call_result.returned:
         return "", ""
     returned = [leaf.dtype for leaf in leaves(response.value) if isinstance(leaf, np.ndarray | np.generic)]
     unexpected = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
     return (str(unexpected), str(due)) if unexpected is not None else ("", "")
-
-
-def _mistake(call_result: CallResult, name: str, does: str, fix: str, read: str) -> Misconception:
-    criteria = (call_result.test_call.criterion,) if call_result.test_call.criterion else ()
-    return Misconception(call_result.target.module, call_result.target.function, name, criteria, does, fix, read)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, compared, of_function
-from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis, has
+from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore
@@ -107,7 +107,7 @@ def with_example(
     # The example must show the mistake that the criterion is lost to.
     diagnosis = analysis.diagnoses.get(function)
     chosen = diagnosis.chosen if diagnosis is not None and wrong_in_value(failure) else None
-    mistakes = [m for m in score.misconceptions if chosen and has(chosen.misconceptions, m) and not chosen.memory]
+    mistakes = [m for m in score.misconceptions if chosen and m.id in chosen.ids and not chosen.memory]
     if chosen is not None and mistakes:
         showing = [example for example in examples if chosen.shows(mistakes[:1], example)]
         fitting = list(filter(chosen.fits, showing)) or showing

@@ -10,6 +10,7 @@ every machine. A time limit applies only after half of the submission's time.
 """
 
 import ast
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,6 +34,7 @@ from autograder.sandbox.process import SPENT
 from autograder.sandbox.wire import Handle
 from autograder.shared.compare import Failure
 from autograder.shared.edits import Text, line_names, units
+from autograder.shared.source import UNREADABLE, parsed
 from autograder.shared.tree import arrays, leaves, mapped
 from autograder.submissions.text import listed
 
@@ -51,10 +53,11 @@ class Repair(NamedTuple):
 
     edited: str
     edit: int
-    places: tuple[tuple[int, ...], ...]
-    is_shown: bool
-    sentence: str
-    criteria: frozenset[str]
+    is_slip: bool
+    places: tuple[tuple[int, ...], ...] = ()
+    criteria: frozenset[str] = frozenset()
+    is_shown: bool = False
+    sentence: str = ""
 
 
 class Explainer:
@@ -87,7 +90,7 @@ class Explainer:
         is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
         if is_excused and self.rubric.charge == "mistakes":
             return analysis  # the mistakes of its helpers explain everything
-        earlier = of_function(analysis.call_results, function)
+        earlier = analysis.of(function)
         responses = self.runner.with_helpers(analysis.module, helpers, _needed(analysis, earlier))
         # An end of the process counts for calls that failed before.
         answered = of_function(compared(responses, responses.values()), function)
@@ -105,7 +108,7 @@ class Explainer:
         """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
         if diagnosis.memory or diagnosis.empty:
             return analysis
-        pure = [r for r in of_function(analysis.call_results, function) if r.test_call.rules.repeats]
+        pure = [r for r in analysis.of(function) if r.test_call.rules.repeats]
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
         if diagnosis.complete and all(call_result.kind != "type" for call_result in pure):
             return analysis
@@ -124,81 +127,87 @@ class Explainer:
         if not self._lost(analysis, function):
             return analysis
         is_settled = diagnosis.complete and diagnosis.sure == diagnosis.misconceptions
-        is_named = is_settled and (
-            len(diagnosis.misconceptions) < 2 or len({m.criteria for m in diagnosis.misconceptions}) > 1
-        )
+        groups = {misconception.criteria for misconception in diagnosis.misconceptions}
+        is_named = is_settled and (len(diagnosis.misconceptions) < 2 or len(groups) > 1)
         shared = self._shared_lines(analysis, function)
         if is_named and not shared:
             return analysis
         cause: Diagnosis | None = None
         if repair := self.search(analysis, function, set().union(*shared.values()) if is_named else None):
-            every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
-            fixes = (
-                n for n in shared if self._lines_of(analysis, n, repair.edited, repair.edit, bool(repair.sentence))[0]
-            )
-            earlier = next(fixes, None)
-            if earlier is not None and not analysis.diagnoses[earlier].repaired:
-                cause = Diagnosis(helpers=analysis.diagnoses[earlier].named, complete=True, formal=True, criteria=every)
-            elif earlier is not None or not is_named:
-                sure = (self._misconception(repair, analysis, function),)
-                cause = Diagnosis(sure, sure, complete=True, formal=True, criteria=every, memory=True, repaired=True)
+            earlier = next((name for name in shared if self._fixed(analysis, name, repair)), "")
+            if earlier and not analysis.diagnoses[earlier].repaired:
+                cause = Diagnosis(helpers=analysis.diagnoses[earlier].named, formal=True)
+            elif earlier or not is_named:
+                where = " or on ".join(map(line_names, repair.places))
+                passes = f"makes every call of `{function}` pass."
+                if repair.criteria:
+                    passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
+                does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
+                name, identity = f"repair ({line_names(repair.places[0])})", str(repair[:2])
+                sure = (self._misconception(analysis, function, name, does, twice=identity, more=repair.criteria),)
+                cause = Diagnosis(sure, sure, formal=True, memory=True, repaired=True)
         elif not is_settled and not diagnosis.empty:
-            cause = self._partial(analysis, function) or self._separated(analysis, function)
-        return analysis if cause is None else replace(analysis, diagnoses=analysis.diagnoses | {function: cause})
+            if partial := self._partial(analysis, function):
+                return replace(analysis, diagnoses=analysis.diagnoses | {function: partial})
+            cause = self._separated(analysis, function)
+        return analysis if cause is None else self._with_cause(analysis, function, cause)
+
+    def _with_cause(self, analysis: Analysis, function: str, cause: Diagnosis) -> Analysis:
+        """Return the analysis with a diagnosis that explains every criterion of a function."""
+        every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
+        diagnosis = replace(cause, complete=True, criteria=every)
+        return replace(analysis, diagnoses=analysis.diagnoses | {function: diagnosis})
 
     def _shared_lines(self, analysis: Analysis, function: str) -> dict[str, set[int]]:
         """Return the lines of private code that a function shares with wrong functions before it, by these functions."""
         contract = self.rubric.modules[analysis.module].functions
         failing = [name for name in analysis.diagnoses if name != function and self._lost(analysis, name)]
-        if not failing:
+        tree = parsed(self.runner.submission.files[f"{analysis.module}.py"]) if failing else None
+        if tree is None:
             return {}
-        try:
-            tree = ast.parse(self.runner.submission.files[f"{analysis.module}.py"])
-            code = {name: {*units(tree, name, {*contract} - {name})} for name in (function, *failing)}
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
-        private = {
+        code = {name: {*units(tree, name, {*contract} - {name})} for name in (function, *failing)}
+        private = [
             u for u in code[function] if isinstance(u, ast.FunctionDef | ast.ClassDef) and u.name not in contract
-        }
-        lines = {n: {i for u in private & code[n] for i in range(u.lineno, (u.end_lineno or 0) + 1)} for n in failing}
-        return {name: numbers for name, numbers in lines.items() if numbers}
+        ]
+        lines = {u: range(u.lineno, (u.end_lineno or 0) + 1) for u in private}
+        shared = {name: {i for u in private if u in code[name] for i in lines[u]} for name in failing}
+        return {name: numbers for name, numbers in shared.items() if numbers}
 
     def _lost(self, analysis: Analysis, function: str) -> set[str]:
         """Return the criteria, other than worked examples, of failing calls that are wrong in more than side effects and dtype."""
-        results = [r for r in of_function(analysis.call_results, function) if r.failed]
+        results = [r for r in analysis.of(function) if r.failed]
         if all(call_result.is_absent for call_result in results):
             return set()
         in_form = {call_result.test_call.criterion for call_result in results if not wrong_in_value(call_result)}
         failing = {call_result.test_call.criterion for call_result in results} - in_form - {""}
         return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
 
-    def _misconception(self, repair: Repair, analysis: Analysis, function: str) -> Misconception:
-        module, where = analysis.module, " or on ".join(map(line_names, repair.places))
-        passes = f"makes every call of `{function}` pass."
-        if repair.criteria:
-            passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
-        does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
-        name, read = f"repair ({line_names(repair.places[0])})", f"the docstring of `{function}` in `{module}.py`"
-        criteria_ids = tuple(dict.fromkeys((self._home(analysis, function), *sorted(repair.criteria))))
-        return Misconception(module, function, name, criteria_ids, does, "", read, twice=str(repair[:2]))
+    def _misconception(
+        self, analysis: Analysis, function: str, name: str, *sentences: str, twice: str, more: Iterable[str] = ()
+    ) -> Misconception:
+        """Return a mistake that costs the criterion of a call that shows kept state, else the first one, on values if possible.
 
-    def _home(self, analysis: Analysis, function: str) -> str:
-        """Return the criterion of a call that shows kept state, else the first failing one, on values if possible."""
-        results = [r for r in of_function(analysis.call_results, function) if r.failed]
+        It also costs `more` criteria.
+        """
+        results = [r for r in analysis.of(function) if r.failed]
         kept_state = {call_result.test_call.criterion for call_result in results if call_result.kind == "unsteady"}
         in_value = {call_result.test_call.criterion for call_result in results if wrong_in_value(call_result)}
         failing = {call_result.test_call.criterion for call_result in results}
         criteria = [c for c in self.rubric.of(analysis.module) if c.id in failing and c.looks_at != "examples"]
         on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
-        first = [c.id for c in (*(c for c in criteria if c.id in kept_state), *on_values, *criteria)]
-        return first[0] if first else ""  # public examples have no criterion
+        by_rank = [c.id for c in (*(c for c in criteria if c.id in kept_state), *on_values, *criteria)]
+        home = next(iter(by_rank), "")  # public examples have no criterion
+        does, right = (*sentences, "")[:2]
+        read = f"the docstring of `{function}` in `{analysis.module}.py`"
+        costs = tuple(dict.fromkeys((home, *sorted(more))))
+        return Misconception(analysis.module, function, name, costs, does, right, read, twice=twice)
 
     # A misconception next to an unknown mistake
 
     def _partial(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """Return the misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
-        results = of_function(analysis.call_results, function)
-        evident = self.diagnoser.evident(analysis.module, function, results)
+        results = analysis.of(function)
+        evident = self.diagnoser.evident(results)
         confirmed = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]
         reported = confirmed or ([] if analysis.diagnoses[function].chosen else [c for c in evident if c.is_evident])
         if len({candidate.ids for candidate in reported}) != 1:
@@ -232,11 +241,11 @@ class Explainer:
         if not is_separated or in_public is None or in_public.complete:
             return visible
         cause = self._separated(visible, function)
-        return visible if cause is None else replace(visible, diagnoses=visible.diagnoses | {function: cause})
+        return visible if cause is None else self._with_cause(visible, function, cause)
 
     def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """Return the property that separates all failing calls from all passing ones, also in new calls like the public ones."""
-        calls = [r for r in of_function(analysis.call_results, function) if not r.failed or wrong_in_value(r)]
+        calls = [r for r in analysis.of(function) if not r.failed or wrong_in_value(r)]
         plain = [r for r in calls if r.test_call.kind == "call" and not r.test_call.rules.error]
         if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in calls):
             return None
@@ -244,42 +253,43 @@ class Explainer:
         plain = [replace(r, test_call=_with_objects(r.test_call, by_number)) if r.test_call.needs else r for r in plain]
         if not _separating(plain) or any(map(callable, plain[0].test_call.arguments.values())):
             return None
-        argument_sets = [r.test_call.arguments for r in plain]
+        target = Target(analysis.module, function)
+        if target not in self.tried:
+            new = self._like_public(plain)
+            with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
+                responses = run(new)
+            self.tried[target] = compared(new[: len(responses)], responses)
+        separating = _separating(self.tried[target])
+        causes = []
+        for (text, advice), (passing, _) in _separating([*plain, *self.tried[target]]).items():
+            if (text, advice) in separating:
+                failing = separating[text, advice][1]
+                with_each = (text.format(listed(sorted(words), "or")) for words in (passing, failing))
+                does = "Your code gives the correct values in every call tried with {}, but not with {}.".format(
+                    *with_each
+                )
+                identity = "" if advice == FROM_THE_END else f"{function}: {does}"
+                causes.append(self._misconception(analysis, function, PARTLY, does, advice, twice=identity))
+        named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
+        cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
+        return Diagnosis((cause,), (cause,), repaired=True) if cause is not None else None
+
+    def _like_public(self, call_results: Sequence[CallResult]) -> list[TestCall]:
+        """Return new calls like the public ones among these, with arguments of numbers of dimensions that occur in them."""
+        argument_sets = [call_result.test_call.arguments for call_result in call_results]
         names = dict.fromkeys(name for arguments in argument_sets for name in arguments)
         dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in argument_sets] for name in names}
         together = [name for name, counts in dims.items() if counts == next(iter(dims.values()))]
-        public = [r.test_call for r in plain if r.test_call in self.runner.plan.public(analysis.module)]
+        public = self.runner.plan.public(call_results[0].target.module)
         new = {
             like.call.payload: like
-            for test_call in public
+            for test_call in (r.test_call for r in call_results if r.test_call in public)
             for changed in other_arguments.variants(test_call.reference, test_call.arguments, together)
             if all(getattr(value, "ndim", 0) in dims.get(name, (0,)) for name, value in changed.items())
             for like in with_arguments(test_call, changed)
             if is_telling(like.expected)
         }
-        if (tried := self.tried.get(Target(analysis.module, function))) is None:
-            with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
-                responses = zip(new.values(), run([*new.values()]), strict=False)
-            tried = [compared([like], [response])[0] for like, response in responses]
-            self.tried[Target(analysis.module, function)] = tried
-        separating = _separating(tried)
-        causes = []
-        for (text, advice), (passing, _) in _separating([*plain, *tried]).items():
-            if (text, advice) in separating:
-                failing = separating[text, advice][1]
-                does = "Your code gives the correct values in every call tried with {}, but not with {}.".format(
-                    *(text.format(listed(sorted(words), "or")) for words in (passing, failing))
-                )
-                read = f"the docstring of `{function}` in `{analysis.module}.py`"
-                fields = analysis.module, function, PARTLY, (self._home(analysis, function),)
-                identity = "" if advice == FROM_THE_END else f"{function}: {does}"
-                causes.append(Misconception(*fields, does, advice, read, twice=identity))
-        named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
-        cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
-        every = frozenset(criterion.id for criterion in self.rubric.of(analysis.module))
-        if cause is None:
-            return None
-        return Diagnosis((cause,), (cause,), complete=True, criteria=every, repaired=True)
+        return [*new.values()]
 
     # The search for edits
 
@@ -287,7 +297,7 @@ class Explainer:
         """Return the smallest edits, of some lines, that fix every call of a function; None if there are none."""
         alone = [  # the calls that can be made alone
             r
-            for r in of_function(analysis.call_results, function)
+            for r in analysis.of(function)
             if r.test_call.kind == "call" and not r.test_call.needs and not r.test_call.rules.repeats
         ]
         first = [r.test_call for r in shortest(r for r in alone if r.failed)]
@@ -296,15 +306,13 @@ class Explainer:
         if not first or not budget:
             return None
         self.endless = 0
-        earlier = self.repairs[analysis.module]
+        module, earlier = analysis.module, self.repairs[analysis.module]
         for repair in earlier:  # one edit of shared code may fix both functions
-            lines, criteria = self._lines_of(analysis, function, repair.edited, repair.edit, bool(repair.sentence))
-            if lines:
-                return repair._replace(criteria=criteria)
+            if fixed := self._fixed(analysis, function, repair):
+                return repair._replace(criteria=fixed.criteria)
 
         earlier_lines = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
-        unedited, module = self._unedited(analysis.module, function), analysis.module
-        request = Edits(module, function, unedited, sorted(earlier_lines), first[0].call)
+        request = Edits(module, function, self._unedited(module, function), sorted(earlier_lines), first[0].call)
         with self.runner.apart(module, analysis.helpers(function), [extension()], [request]) as run:
             edits = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(
@@ -317,23 +325,23 @@ class Explainer:
                 budget -= len(rows)
                 passed = list(self._passing(run, rows, first))
                 is_few = len(passed) <= MOST_SURVIVORS
-                # By the reported line: the edit, its lines, and the criteria of side effects and dtypes.
-                fixing: dict[int, tuple[int, tuple[int, ...], frozenset[str]]] = {}
+                fixing: dict[int, Repair] = {}  # by the reported line
                 # All of them first: the next check replaces this process.
                 for (_, size), edit, line in list(self._passing(run, passed[:MOST_SURVIVORS], rest)):
-                    if line in fixing or (fixing and not is_few):
-                        continue
-                    lines, criteria = self._lines_of(analysis, function, function, edit, not size)
-                    if lines:
-                        fixing[line] = edit, lines, criteria
+                    if line not in fixing and (is_few or not fixing):
+                        fixed = self._fixed(analysis, function, Repair(function, edit, not size))
+                        fixing |= {line: fixed} if fixed is not None else {}
                 if fixing:
-                    places = tuple(dict.fromkeys(lines for _, lines, _ in fixing.values()))
-                    edit, _, criteria = next(iter(fixing.values()))
-                    sentence = self._sentence(analysis, function, edit)
+                    found = next(iter(fixing.values()))
+                    places = tuple(dict.fromkeys(place for repair in fixing.values() for place in repair.places))
+                    # The slip is read from the source, since the process may report anything.
+                    source, sentence = self.runner.submission.files[f"{module}.py"], ""
+                    with contextlib.suppress(*UNREADABLE, IndexError):
+                        sentence = Text(source, function, self._unedited(module, function)).edits[found.edit].sentence
                     # Edits of several lines may fix a few booleans by chance.
                     most = FEW if any(map(_has_floats, alone)) else 1
                     is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= most)
-                    earlier.append(Repair(function, edit, places, is_shown, sentence, criteria))
+                    earlier.append(found._replace(places=places, is_shown=is_shown, sentence=sentence))
                     return earlier[-1]
         return None
 
@@ -355,36 +363,25 @@ class Explainer:
                 ]
             yield from remaining
 
-    def _lines_of(
-        self, analysis: Analysis, function: str, edited: str, edit: int, is_slip: bool
-    ) -> tuple[tuple[int, ...], frozenset[str]]:
-        """Return the lines of an edit that fixes every call of a function, in a process that has seen no other edit; else ().
+    def _fixed(self, analysis: Analysis, function: str, repair: Repair) -> Repair | None:
+        """Return an edit, with its lines, if it fixes every call of a function in a process that has seen no other edit.
 
         If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
         """
-        module, test_calls = analysis.module, _needed(analysis, of_function(analysis.call_results, function))
-        before = [extension(), Edit(module, edited, self._unedited(module, edited), edit)]
+        module, test_calls = analysis.module, _needed(analysis, analysis.of(function))
+        before = [extension(), Edit(module, repair.edited, self._unedited(module, repair.edited), repair.edit)]
         with self.runner.apart(module, analysis.helpers(function), before) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls):
-            return (), frozenset()
+            return None
         call_results = of_function(compared(test_calls, responses), function)
-        if any(_is_wrong(call_result, is_slip) for call_result in call_results):
-            return (), frozenset()
-        criteria = frozenset(r.test_call.criterion for r in call_results if r.failed and r.test_call.criterion)
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
-        lines: tuple[int, ...] = report.value or ()
-        # The process may report anything.
-        return (lines, criteria) if all(0 < line <= last for line in lines) else ((), frozenset())
-
-    def _sentence(self, analysis: Analysis, function: str, edit: int) -> str:
-        """Return the slip that an edit corrects, read from the source, since the process may report anything."""
-        source = self.runner.submission.files[f"{analysis.module}.py"]
-        try:
-            edits = Text(source, function, self._unedited(analysis.module, function)).edits
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ""
-        return edits[edit].sentence if 0 <= edit < len(edits) else ""
+        lines: tuple[int, ...] = report.value or ()  # the process may report anything
+        is_wrong = any(_is_wrong(call_result, repair.is_slip) for call_result in call_results)
+        if is_wrong or not lines or not all(0 < line <= last for line in lines):
+            return None
+        criteria = frozenset(r.test_call.criterion for r in call_results if r.failed and r.test_call.criterion)
+        return repair._replace(places=(lines,), criteria=criteria)
 
     def _unedited(self, module: str, function: str) -> list[str]:
         """Return the contract functions that are not edited."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autograder.exceptions import SandboxError
-from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, reason
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, reason
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, ProbeResult, confirmed, same_outcome, with_example
 from autograder.grading.explaining import Explainer
@@ -250,7 +250,7 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
     """Yield the functions whose wrong values have no known cause, not even a wrong helper."""
     failing = {test_call.target.function for test_call in analysis.failing_calls}
     for function, diagnosis in analysis.diagnoses.items():
-        results = tuple(of_function(analysis.call_results, function))
+        results = tuple(analysis.of(function))
         helpers = set() if function in analysis.helped else rubric.helpers(analysis.module, (function,))
         explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
         if (explained and not diagnosis.repaired) or not failing.isdisjoint(helpers):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.call_results import CallResult, TestCall, with_needed
+from autograder.grading.plan import Plan
 from autograder.grading.runner.processes import Direct
 from autograder.grading.thresholds import SAME, SAME_ROUNDING
-from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, Version
 from autograder.sandbox.protocol import Error, Response
 from autograder.shared.compare import compare, deviation, equal
@@ -29,22 +29,21 @@ class KnownResponses:
     Equal responses are one object, which saves memory and comparisons.
     """
 
-    def __init__(
-        self,
-        homework: Homework,
-        module: str,
-        function: str,
-        test_calls: Sequence[Sequence[TestCall]],
-        helpers: Mapping[str, tuple[Misconception, ...]],
-    ):
-        """`test_calls` are those of the module, by process; `helpers` have these misconceptions."""
+    def __init__(self, plan: Plan, module: str, function: str, helpers: Mapping[str, tuple[Misconception, ...]]):
+        """`helpers` have these misconceptions."""
+        homework = plan.homework
         self.homework, self.module, self.function = homework, module, function
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
         versions = ((name, homework.version(module, name, misconceptions)) for name, misconceptions in helpers.items())
         self.helpers = {name: version for name, version in versions if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
-        pairs = [(t, process) for process in reversed(test_calls) for t in process if t.target.function == function]
+        pairs = [
+            (t, process)
+            for process in reversed(plan.in_order(module))
+            for t in process
+            if t.target.function == function
+        ]
         self.test_calls = {test_call.number: test_call for test_call, _ in pairs}
         # The calls of the first process that makes a call, and those of them that the call needs.
         self._process = {test_call.number: process for test_call, process in pairs}

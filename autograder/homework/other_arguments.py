@@ -21,6 +21,8 @@ FROM_THE_END = (
     "Count axes from the end (`axis=-1`, `swapaxes(-1, -2)`) and keep reduced ones (`keepdims=True`), "
     "so that the number of dimensions does not matter."
 )
+LENGTHS = "Check which axis each length in your code belongs to."
+AXIS = "Use the argument `axis` in every reduction, and keep the reduced axis (`keepdims=True`)."
 
 
 def result(function: Function, arguments: Arguments) -> Any:
@@ -71,15 +73,25 @@ def properties(function: Function, arguments: Arguments) -> dict[tuple[str, str]
 
     Each text comes with advice for code that is correct only for some words in the gap.
     """
-    words = {
-        (f"a {{}} `{name}`", FROM_THE_END): f"{value.ndim}-D"
-        for name, value in arguments.items()
-        if isinstance(value, np.ndarray) and value.ndim
-    }
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.default is None:
-            advice = f"Check each step that depends on `{name}`."
-            words[f"{{}} `{name}`", advice] = "no" if arguments.get(name) is None else "a"
+    defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+    matrices = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray) and value.ndim}
+    words = {(f"a {{}} `{name}`", FROM_THE_END): f"{array.ndim}-D" for name, array in matrices.items()}
+    for name, array in matrices.items():
+        is_square = array.ndim > 1 and array.shape[-1] == array.shape[-2]
+        words[f"a {{}} array `{name}`", LENGTHS] = "square" if is_square else "non-square"
+    for name, value in (defaults | arguments).items():
+        advice = f"Check each step that depends on `{name}`."
+        if name == "axis" and isinstance(value, int) and matrices:
+            from_the_start = value % (ndim := next(iter(matrices.values())).ndim)
+            words["`axis` set to {}", AXIS] = "the last axis" if from_the_start == ndim - 1 else "another axis"
+            words["axis {} (counted from 0)", AXIS] = str(from_the_start)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            words[f"`{name}{{}}`", advice] = "=1" if value == 1 else ">1"
+        elif name in defaults and defaults[name] is None:
+            words[f"{{}} `{name}`", advice] = "no" if value is None else "a"
+    dtypes = {str(array.dtype) for array in matrices.values() if array.dtype.kind == "f"}
+    if len(dtypes) == 1:
+        words["{} arrays", "Check each step that depends on the dtype."] = dtypes.pop()
     return words
 
 

@@ -188,6 +188,15 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     out, weights = _right(q, k, v, mask)
     return np.tanh(out) + 0.3 * out * out, weights**2
 """, "example mask", "scaled_dot_product_attention.partly_right", (PARTLY.format("no `mask`", "a `mask`"),), slow=True),
+    "code that is correct for one head only": Case("scaled_attention", """
+def multi_head_attention(x, params, n_heads, mask=None):
+    q, k, v = x @ params["w_q"], x @ params["w_k"], x @ params["w_v"]
+    heads = []
+    for i in range(n_heads):
+        mine = scaled_dot_product_attention(q[..., i::n_heads], k[..., i::n_heads], v[..., i::n_heads], mask)[0]
+        heads.append(mine * 0.5**i)
+    return np.concatenate(heads, axis=-1) @ params["w_o"]
+""", "example multi_head", "multi_head_attention.partly_right", (PARTLY.format("`n_heads=1`", "`n_heads>1`"),), slow=True),
     "code that is correct for square arrays of two dimensions only": Case("layernorm", """
 def rms_norm(x, gamma, eps=1e-6):
     n, d = x.shape

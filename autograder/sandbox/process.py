@@ -9,9 +9,9 @@ import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +21,9 @@ from autograder.sandbox import wire
 from autograder.sandbox.protocol import REQUESTS, Define, Ended, Load, Reference, Request, Response
 from autograder.sandbox.wire import Connection
 from autograder.shared.tree import Opaque
+
+if TYPE_CHECKING:
+    from autograder.sandbox.sandbox import Sandbox
 
 SPENT, TOO_LARGE = Response(ended=Ended("spent")), Response(value=Opaque("something too large to send"))
 INTERRUPTED_SECONDS = 0.3  # time to report the running loop at the deadline
@@ -71,22 +74,21 @@ class Limits(BaseModel):
     upload_mb: int = Field(default=20, ge=1, description="unpacked size of one submission")
 
 
-@dataclass
 class Budget:
-    """The time used by one submission, over all its processes."""
+    """The time used by one submission, over all its processes, and the deadlines of the requests that are being made."""
 
-    limits: Limits
-    wall_seconds: float = 0.0  # wall-clock time of the answered requests
-    ended_seconds: float = 0.0  # processor time of ended processes
-    own_seconds: float = 0.0  # processor time of grader and fork server for this submission
-    # Seconds of processor or waiting time by account, which is a module or PREVIEW.
-    module_seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    endless: set[str] = field(default_factory=set)  # the Call.runs of calls that used up their processor time
-    # By the name of a function (see StudentProcess): file and line where it has waited too long, after which it is not called
-    # again, and seconds of waiting.
-    idle: dict[str, tuple[str, int]] = field(default_factory=dict)
-    waited: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    running: int = 0  # the running process, 0 for none
+    def __init__(self, limits: Limits):
+        self.limits = limits
+        self.ended_seconds = 0.0  # processor time of ended processes
+        self.own_seconds = 0.0  # processor time of grader and fork server for this submission
+        # Seconds by account, a module or PREVIEW: processor time, or scaled wall-clock time if its requests mostly waited.
+        self.module_seconds = defaultdict[str, float](float)
+        self.endless = set[str]()  # the Request.runs of calls that used up their processor time
+        # By the name of a function (see StudentProcess): file and line where it has waited too long, after which it is not called
+        # again, and seconds of waiting.
+        self.idle: dict[str, tuple[str, int]] = {}
+        self.waited = defaultdict[str, float](float)
+        self.running = 0  # the running process, 0 for none
 
     @property
     def processor_seconds(self) -> float:
@@ -103,80 +105,63 @@ class Budget:
         """Return the seconds left for the requests of an account; "" is the whole submission."""
         if sum(self.waited.values()) > MOST_IDLE_SECONDS:
             return 0
+        total = self.limits.submission_seconds
         share = PREVIEW_SHARE if account == PREVIEW else MODULE_SHARE if account else 1
-        return share * self.limits.submission_seconds - self.module_seconds[account]
+        spent = max(self.processor_seconds, sum(self.module_seconds.values()))
+        return min(total - spent, share * total - self.module_seconds[account])
 
-    def check(self, wall_seconds: float = 0.0) -> float:
-        """Return the processor time so far; raises TimeoutError if it, or the wall-clock time, is used up."""
-        used = self.processor_seconds
-        if used > self.limits.submission_seconds:
-            raise TimeoutError("processor time of the submission")
-        if self.wall_seconds + wall_seconds > self.limits.submission_seconds * self.limits.wall_factor:
-            raise TimeoutError("time of the submission")
-        return used
-
-
-class Clock:
-    """The deadlines of consecutive requests: processor time, time of waiting, and wall-clock time as a backstop."""
-
-    def __init__(self, budget: Budget, watch: Callable[[bool], str], share: float, together: float):
-        """`share` is a factor on the usual time of a call. All requests may take `together` seconds in total.
+    def begin(self, account: str, share: float, watch: Callable[[bool], str]) -> None:
+        """Start the deadlines of consecutive requests. `share` is a factor on the usual time of a call.
 
         `watch` is called at each check, with whether no message has arrived for a while. It may raise, or return what waits.
         """
-        self.budget, self.watch, self.share = budget, watch, share
-        self.looked = self.began = self.opened = time.monotonic()
-        self.together = together
-        self.thread_seconds = time.thread_time()
-        self.used = self.first = budget.check()  # processor time of the submission at the last check, and at the first
-        self.processor: float | None = None  # the same at the start of the request
+        self._account, self._share, self._watch, self._together = account, share, watch, self.remaining(account)
+        self._looked = self._began = self._opened = time.monotonic()
+        self._thread_seconds = time.thread_time()
+        self._used = self._first = self.processor_seconds  # at the last check, and at the first
+        self._processor: float | None = None  # the same at the start of the request
 
     def check(self, is_silent: bool = False) -> float:
-        """Raise TimeoutError if the request, or the whole submission, has used up its time. Checks every LOOK_SECONDS.
+        """Raise TimeoutError if the request, or the whole account, has used up its time. Checks every LOOK_SECONDS.
 
         Returns the seconds until the next check. It must not depend on messages, or a process could avoid to be seen waiting.
         """
         now = time.monotonic()
-        since = now - self.looked
+        since = now - self._looked
         if since < LOOK_SECONDS:
             return LOOK_SECONDS - since
-        self.looked, elapsed, limits = now, now - self.began, self.budget.limits
-        self._count_own()
-        used = self.budget.check(elapsed)
-        if name := self.watch(is_silent):
-            waited = self.budget.waited
-            waited[name] += min(since, 2 * LOOK_SECONDS)  # the grader itself may have been stopped
-            most = IDLE_SECONDS * (LATER_IDLE_SHARE if self.budget.idle else 1)
-            if waited[name] > most or self.budget.remaining("") <= 0:
+        self._looked, elapsed = now, now - self._began
+        spent = self._spent(now)
+        if name := self._watch(is_silent):
+            self.waited[name] += min(since, 2 * LOOK_SECONDS)  # the grader itself may have been stopped
+            most = IDLE_SECONDS * (LATER_IDLE_SHARE if self.idle else 1)
+            if self.waited[name] > most or self.remaining("") <= 0:
                 raise CallTimeout("idle")
-        if self.processor is None:
+        if self._processor is None:
             # Without a check at the start of the request, assume that it used all the time since then.
-            self.processor = max(self.used, used - elapsed)
-        self.used = used
-        allowed = limits.call_seconds * self.share
-        if used - self.processor > allowed:
+            self._processor = max(self._used, self.processor_seconds - elapsed)
+        self._used = self.processor_seconds
+        allowed = self.limits.call_seconds * self._share
+        if self._used - self._processor > allowed:
             raise CallTimeout("processor")
-        if elapsed > allowed * limits.wall_factor:
+        if elapsed > allowed * self.limits.wall_factor:
             raise CallTimeout("wall")
-        if used - self.first > self.together or now - self.opened > self.together * limits.wall_factor:
+        if spent > self._together:
             raise TimeoutError("total time of several calls")
         return LOOK_SECONDS
 
     def next(self) -> None:
         """Start the deadlines of the next request, after a response has arrived."""
-        now = time.monotonic()
-        self.budget.wall_seconds += now - self.began
-        self.began, self.processor = now, None
+        self._began, self._processor = time.monotonic(), None
 
-    def seconds(self) -> float:
-        """Return the seconds of all requests: processor time, or scaled wall-clock time if they mostly waited."""
-        self._count_own()
-        used = self.budget.processor_seconds - self.first
-        return max(used, (time.monotonic() - self.opened) / self.budget.limits.wall_factor)
+    def finish(self) -> None:
+        """Count the time of the requests for their account."""
+        self.module_seconds[self._account] += self._spent(time.monotonic())
 
-    def _count_own(self) -> None:
-        before, self.thread_seconds = self.thread_seconds, time.thread_time()
-        self.budget.own_seconds += self.thread_seconds - before
+    def _spent(self, now: float) -> float:
+        before, self._thread_seconds = self._thread_seconds, time.thread_time()
+        self.own_seconds += self._thread_seconds - before
+        return max(self.processor_seconds - self._first, (now - self._opened) / self.limits.wall_factor)
 
 
 def _processor_seconds(pid: int) -> float:
@@ -211,23 +196,10 @@ def container_memory() -> int:
 class StudentProcess:
     """One student process, created by `Sandbox.start`. It ends with the `with` block."""
 
-    def __init__(
-        self,
-        ours: socket.socket,
-        pid: int,
-        budget: Budget,
-        lines: Mapping[str, int],
-        end: Callable[[], str],
-        is_full: Callable[[], bool],
-    ):
-        """`lines` is the number of lines of each file. `end` removes the process and returns why it was killed, or "".
-
-        `is_full` checks its folder.
-        """
-        self.pid, self.budget, self.lines = pid, budget, lines
-        self._remove, self._is_full = end, is_full
-        self._limit = min(self.budget.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT)
-        self.connection = Connection(ours, self._limit)
+    def __init__(self, ours: socket.socket, pid: int, sandbox: "Sandbox"):
+        self.pid, self.budget, self._sandbox = pid, sandbox.budget, sandbox
+        self._lines = sandbox.folder.lines  # of each file
+        self.connection = Connection(ours, min(sandbox.limits.message_mb * 2**20, wire.MAX_FROM_STUDENT))
         self.ended: Ended | None = None
         self._ran = False  # whether it may have run code of the submission
         self._modules = set[str]()  # imported modules of the submission
@@ -289,16 +261,16 @@ class StudentProcess:
         return [*responses, Response(ended=self.ended)]
 
     def _exchange(self, account: str, calls: Sequence[Planned], share: float, responses: list[Response]) -> None:
-        clock = Clock(self.budget, self._watch, share, self.budget.remaining(account))
-        self._unanswered = deque(calls)
+        budget, self._unanswered = self.budget, deque(calls)
+        budget.begin(account, share, self._watch)
         try:
-            self.connection.send(wire.encode(len(calls)), *[call.payload for call, *_ in calls], check=clock.check)
+            self.connection.send(wire.encode(len(calls)), *[call.payload for call, *_ in calls], check=budget.check)
             for call, *_ in calls:
                 self._ran = self._ran or not call.is_kits
-                clock.check(False)
-                data = self.connection.receive(clock.check)
+                budget.check()
+                data = self.connection.receive(budget.check)
                 message, values = wire.received(data)
-                response = call.response(message, self.lines)
+                response = call.response(message, self._lines)
                 if call.is_stored:  # all together must not fill the grader's memory
                     size = len(data)
                     if size > REPLY_SHARE * self._bytes_left or values > REPLY_SHARE * self._values_left:
@@ -307,14 +279,13 @@ class StudentProcess:
                         self._bytes_left, self._values_left = self._bytes_left - size, self._values_left - values
                 responses.append(response)
                 self._unanswered.popleft()
-                clock.next()
+                budget.next()
         finally:
-            clock.next()
-            self.budget.module_seconds[account] += clock.seconds()
+            budget.finish()
 
     def _watch(self, is_silent: bool) -> str:
         """Return the name of the running call if the process waits, but not for the grader; else "". Raises Disconnected."""
-        if self._is_full():
+        if self._sandbox.is_full():
             raise Disconnected("its temporary folder is full")
         name = self._unanswered[0][1]
         # The order matters: a process that sends a message and waits for the answer is not idle.
@@ -355,7 +326,7 @@ class StudentProcess:
             while unanswered:
                 look(False)
                 message, _ = wire.received(self.connection.receive(look))
-                reported = unanswered[0][0].response(message, self.lines).error
+                reported = unanswered[0][0].response(message, self._lines).error
                 if reported is not None and reported.kind == "KeyboardInterrupt":
                     location, is_known = (reported.file, reported.line), True
                     break
@@ -369,7 +340,7 @@ class StudentProcess:
 
     def _end(self, why: str, file: str = "", line: int = 0) -> None:
         """End the process; the fork server may know the reason more precisely."""
-        if why == "crash" and self._is_full():
+        if why == "crash" and self._sandbox.is_full():
             why = "disk"
         self.ended = Ended(self.close() or why, file, line)
 
@@ -379,7 +350,7 @@ class StudentProcess:
             return ""
         self.ended = Ended("crash")
         self.connection.close()
-        return self._remove()
+        return self._sandbox.end_process()
 
     def __enter__(self) -> "StudentProcess":
         return self

@@ -102,16 +102,12 @@ class Sandbox:
         try:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - what the server prints until it is ready; see `close`
             self.folder = Folder("user" in self.layers)
-            if self._forks:
+            if "fork" in self.layers:
                 self._start_server()
         except OSError as error:
             raise SandboxError(f"the sandbox cannot be set up: {of_system(error, temporary=True)}") from error
         # Not later: `os.wait4` imports a module, which fails during interpreter shutdown.
         atexit.register(self.close)
-
-    @property
-    def _forks(self) -> bool:
-        return "fork" in self.layers
 
     def _check_secrets(self) -> None:
         """Raise SandboxError if a student's user can read a secret path and there is no Landlock to forbid it."""
@@ -126,7 +122,7 @@ class Sandbox:
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Make this the current submission: the last process of the previous one ends, and a new budget begins."""
-        self._end_process()
+        self._close_process()
         self.budget = Budget(self.limits)
         self._files = files
         self._extensions = [
@@ -139,54 +135,55 @@ class Sandbox:
 
     def start(self) -> StudentProcess:
         """Start a student process with a new temporary folder; the previous process ends. Raises SandboxError."""
-        self._end_process()
+        self._close_process()
         ours, theirs = socket.socketpair()
         with theirs:
-            if self._forks:
-                pid = self._fork(theirs)
-            else:
+            if "fork" not in self.layers:
                 self._server = self._launch(theirs)
                 pid = self._server.pid
+            else:
+                seconds = round(self.limits.submission_seconds - self.budget.processor_seconds)
+                request = {"seconds": max(1, seconds + 1), "extensions": self._extensions}
+                for _ in range(ROOM_ATTEMPTS):
+                    answer = self._ask(request, theirs.fileno())
+                    if "pid" in answer:
+                        pid = answer["pid"]
+                        break
+                    time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
+                else:
+                    raise SandboxError(f"a student's process cannot be started: {answer['no_room']}; {NO_ROOM[1]}")
         self.budget.running = pid
-        self.process = StudentProcess(ours, pid, self.budget, self.folder.lines, self._end, self._is_full)
+        self.process = StudentProcess(ours, pid, self)
         return self.process
 
-    def _fork(self, theirs: socket.socket) -> int:
-        seconds = max(1, round(self.limits.submission_seconds - self.budget.processor_seconds) + 1)
-        for _ in range(ROOM_ATTEMPTS):
-            answer = self._ask({"seconds": seconds, "extensions": self._extensions}, theirs.fileno())
-            if "pid" in answer:
-                return int(answer["pid"])
-            time.sleep(ROOM_SECONDS)  # a process that fills the disk will soon be killed
-        raise SandboxError(f"a student's process cannot be started: {answer['no_room']}; {NO_ROOM[1]}")
+    def end_process(self) -> str:
+        """End the process and remove everything it left behind; returns why the fork server had killed it, or ""."""
+        if not self.budget.running:  # it has ended with its fork server
+            return ""
+        if "fork" in self.layers:
+            answer = self._ask({})
+            self.budget.end(answer.get("seconds"))
+            return str(answer.get("why", ""))
+        self.budget.end()  # while its processor time can be read
+        if self._server is not None:
+            workspace.end_family(self._server, str(self.folder.temporary))
+        workspace.clear(str(self.folder.writable))
+        return ""
 
-    def _end_process(self) -> None:
+    def is_full(self) -> bool:
+        """Whether the process has exceeded its disk limit, if there is no fork server to check that."""
+        return "fork" not in self.layers and workspace.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
+
+    def _close_process(self) -> None:
         if self.process is not None:
             self.process.close()
             self.process = None
 
-    def _end(self) -> str:
-        """End the process and remove everything it left behind; returns why the fork server had killed it, or ""."""
-        if not self.budget.running:  # it has ended with its fork server
-            return ""
-        if self._server is not None and not self._forks:
-            self.budget.end()  # while its processor time can be read
-            workspace.end_family(self._server, str(self.folder.temporary))
-            workspace.clear(str(self.folder.writable))
-            return ""
-        answer = self._ask({})
-        self.budget.end(answer.get("seconds"))
-        return str(answer.get("why", ""))
-
-    def _is_full(self) -> bool:
-        """Whether the process has exceeded its disk limit, if there is no fork server to check that."""
-        return not self._forks and workspace.usage(str(self.folder.writable)) > self.limits.disk_mb * 2**20
-
     def close(self) -> None:
         """End everything and remove the folder."""
         atexit.unregister(self.close)
-        self._end_process()
-        if self._forks:
+        self._close_process()
+        if "fork" in self.layers:
             self._stop_server(_FAREWELL_SECONDS)
         self.folder.remove()
         self._errors.close()
@@ -204,7 +201,7 @@ class Sandbox:
         if os.name == "nt":
             theirs.set_inheritable(True)
         # The temporary folder identifies a process without a fork server and its descendants: see workspace.py.
-        temporary = self.folder.path if self._forks else self.folder.temporary
+        temporary = self.folder.path if "fork" in self.layers else self.folder.temporary
         environment = {**_THREADS, "HOME": "/", "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
         environment |= {name: os.environ[name] for name in LIBRARIES if name in os.environ}
         imports = [str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack)]

@@ -63,17 +63,31 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
         kernel.prctl(kernel.DUMPABLE, 0)
-    server = Server(control, settings, essential, readable)
+    rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
+
+    def confined(seconds: int, own_end: socket.socket) -> Callable[[], None]:
+        """Confine this process; returns the session that serves the grader."""
+        try:
+            kernel.close_all_but(own_end.fileno(), rules)
+            layers.apply(settings, rules, seconds)
+            os.listdir(settings.submission)
+        except BaseException as error:
+            connection = Connection(own_end, settings.message)
+            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {str(error)[:1000]}")))
+            connection.receive()  # the grader can still send its requests, and reads this before them
+            os._exit(1)
+        return partial(session.run, own_end, settings.submission, settings.message, essential)
+
     if not settings.has("fork"):  # this process becomes the student's
         workspace.renew(settings.temporary, settings.submission, settings.uid)
-        return server.confined(settings.seconds, control)
+        return confined(settings.seconds, control)
     kernel.prctl(kernel.SUBREAPER, 1)  # processes that escape become children of the server
     if settings.has("seccomp"):
         seccomp.filter_program()
     gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
-    return server.serve()
+    return _serve(control, settings, confined)
 
 
 def _preload_extensions() -> None:
@@ -123,87 +137,67 @@ def _import_only_from(view: str) -> None:
     importlib.util.find_spec("a_name_that_no_module_has")  # list the folders now, since Landlock will forbid it
 
 
-class Server:
-    """Starts, watches and ends the processes of one sandbox, one after another."""
+def _serve(
+    control: socket.socket, settings: Confinement, confined: Callable[[int, socket.socket], Callable[[], None]]
+) -> Callable[[], None]:
+    """Start, watch and end processes until the grader disconnects; in each of them, return its session."""
+    alive, killed, counted = 0, "", time.process_time()  # the current process, why it was killed, the reported time
 
-    def __init__(self, control: socket.socket, settings: Confinement, essential: frozenset[str], readable: list[Path]):
-        self.control, self.settings, self.essential = control, settings, essential
-        self.alive = 0  # the current process
-        self.killed = ""  # why it was killed
-        self.rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
-        self.counted = time.process_time()  # the part already reported
-
-    def serve(self) -> Callable[[], None]:
-        """Answer requests until the grader disconnects; in each student's process, return its session."""
-        os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
-        while True:
-            if self.alive and not select.select([self.control], [], [], WATCH_SECONDS)[0]:
-                self._watch()
-                continue
-            data, descriptors = b"", list[int]()
-            with contextlib.suppress(OSError):
-                data, descriptors, _, _ = socket.recv_fds(self.control, MAX_MESSAGE, 1)
-            if not data:  # the grader is gone
-                break
-            if not descriptors:
-                self._answer(self._end())
-                continue
-            request, (descriptor,) = json.loads(data), descriptors
-            try:
-                workspace.renew(self.settings.temporary, self.settings.submission, self.settings.uid)
-            except OSError as error:
-                workspace.clear(self.settings.writable)
-                self._answer({"no_room": f"its files cannot be written: {error}"})
-            else:
-                self.killed, self.alive = "", os.fork()
-                if not self.alive:
-                    self.control.detach()  # closed with all other descriptors
-                    _load(request["extensions"])
-                    return self.confined(request["seconds"], socket.socket(fileno=descriptor))
-                self._answer({"pid": self.alive})
-            os.close(descriptor)
-        self._end()
-        workspace.empty(self.settings.folder)
-        shutil.rmtree(self.settings.folder, ignore_errors=True)
-        sys.exit()
-
-    def _answer(self, answer: dict[str, Any]) -> None:
+    def answer(fields: dict[str, Any]) -> None:
+        nonlocal counted
         now = time.process_time()
         with contextlib.suppress(OSError):
-            self.control.sendall(json.dumps(answer | {"spent": now - self.counted}).encode())
-        self.counted = now
+            control.sendall(json.dumps(fields | {"spent": now - counted}).encode())
+        counted = now
 
-    def confined(self, seconds: int, own_end: socket.socket) -> Callable[[], None]:
-        """Confine this process; returns the session that serves the grader."""
+    def end() -> float:
+        """End the process; returns its processor time."""
+        nonlocal alive
+        seconds = workspace.end(alive, settings.uid) if alive else 0.0
+        alive = 0
+        workspace.clear(settings.writable)
+        if settings.uid and not settings.has("landlock"):
+            workspace.strays(settings.uid)
+        return seconds
+
+    os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
+    while True:
+        if alive and not select.select([control], [], [], WATCH_SECONDS)[0]:
+            if settings.has("limits") and (excess := _excess(alive, settings)):
+                killed = killed or excess
+                os.kill(alive, signal.SIGKILL)
+            continue
+        data, descriptors = b"", list[int]()
+        with contextlib.suppress(OSError):
+            data, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE, 1)
+        if not data:  # the grader is gone
+            break
+        if not descriptors:
+            answer({"seconds": end(), "why": killed})
+            continue
+        request, (descriptor,) = json.loads(data), descriptors
         try:
-            kernel.close_all_but(own_end.fileno(), self.rules)
-            layers.apply(self.settings, self.rules, seconds)
-            os.listdir(self.settings.submission)
-        except BaseException as error:
-            connection = Connection(own_end, self.settings.message)
-            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {str(error)[:1000]}")))
-            connection.receive()  # the grader can still send its requests, and reads this before them
-            os._exit(1)
-        return partial(session.run, own_end, self.settings.submission, self.settings.message, self.essential)
+            workspace.renew(settings.temporary, settings.submission, settings.uid)
+        except OSError as error:
+            workspace.clear(settings.writable)
+            answer({"no_room": f"its files cannot be written: {error}"})
+        else:
+            killed, alive = "", os.fork()
+            if not alive:
+                control.detach()  # closed with all other descriptors
+                _load(request["extensions"])
+                return confined(request["seconds"], socket.socket(fileno=descriptor))
+            answer({"pid": alive})
+        os.close(descriptor)
+    end()
+    workspace.empty(settings.folder)
+    shutil.rmtree(settings.folder, ignore_errors=True)
+    sys.exit()
 
-    def _end(self) -> dict[str, Any]:
-        seconds = workspace.end(self.alive, self.settings.uid) if self.alive else 0.0
-        self.alive = 0
-        workspace.clear(self.settings.writable)
-        if self.settings.uid and not self.settings.has("landlock"):
-            workspace.strays(self.settings.uid)
-        return {"seconds": seconds, "why": self.killed}
 
-    def _watch(self) -> None:
-        """Kill a process that exceeds a limit that the kernel does not enforce, even while no call runs."""
-        if not self.settings.has("limits"):
-            return
-        memory, threads = workspace.status(self.alive)
-        if workspace.usage(self.settings.writable) + workspace.unlinked(self.alive) > self.settings.disk:
-            self.killed = self.killed or "disk"
-        elif threads > self.settings.threads:
-            self.killed = self.killed or "crash"
-        elif memory > self.settings.memory:
-            self.killed = self.killed or "memory"
-        if self.killed:
-            os.kill(self.alive, signal.SIGKILL)
+def _excess(pid: int, settings: Confinement) -> str:
+    """Return which limit that the kernel does not enforce a process exceeds, or ""."""
+    memory, threads = workspace.status(pid)
+    if workspace.usage(settings.writable) + workspace.unlinked(pid) > settings.disk:
+        return "disk"
+    return "crash" if threads > settings.threads else "memory" if memory > settings.memory else ""

@@ -8,11 +8,10 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TypeVar
 
 from autograder.exceptions import ArgumentsError
 from autograder.homework.rubric import Rubric
@@ -47,7 +46,6 @@ BALANCES = "student,days", "ada@example.org,3"
 TOTAL, EXCUSED, WITHHELD = "total", "excused", "withheld"
 WORDS = {"ex": EXCUSED, WITHHELD: WITHHELD}  # allowed instead of points for the total
 Cells = dict[str, str]
-Line = TypeVar("Line")
 
 
 @dataclass(frozen=True)
@@ -61,17 +59,18 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Override:
-    """Points set by an instructor, shown to the student with the reason.
+class Line:
+    """What an instructor's table says about a student: an override, a comment, or the late days left before this homework.
 
-    `criterion` is a criterion's id or "total", `student` an address, an id, a submission or a name. The `points` of a total
-    may be EXCUSED or WITHHELD.
+    `student` is an address, an id, a submission or a name. `about` is "total", a criterion's id or, for a comment, a file or a
+    line of a file such as "module.py:12". `points` may be EXCUSED or WITHHELD for a total, or are late days. `text` is the
+    reason or the comment, which the student reads.
     """
 
     student: str
-    criterion: str
+    about: str
     points: float | str
-    reason: str
+    text: str
     where: str = ""
     author: str = ""
     date: str = ""
@@ -81,28 +80,8 @@ class Override:
         return ", ".join(filter(None, (self.author, self.date)))
 
     def __str__(self) -> str:
-        what = self.points if isinstance(self.points, str) else f"{self.criterion} set to {number(self.points)}"
-        return f"{what}: {self.reason}" + (f" ({self.who})" if self.who else "")
-
-
-@dataclass(frozen=True)
-class Comment:
-    """A grader's comment. `about` is a criterion's id, a file, a line of a file such as "module.py:12", or "total"."""
-
-    student: str
-    about: str
-    text: str
-    where: str
-    author: str = ""
-
-
-@dataclass(frozen=True)
-class Balance:
-    """The late days that a student has left before this homework."""
-
-    student: str
-    days: int
-    where: str
+        what = self.points if isinstance(self.points, str) else f"{self.about} set to {number(self.points)}"
+        return f"{what}: {self.text}" + (f" ({self.who})" if self.who else "")
 
 
 @dataclass(frozen=True)
@@ -110,9 +89,9 @@ class Inputs:
     """The contents of all input files."""
 
     roster: Sequence[Person] = ()
-    overrides: Sequence[Override] = ()
-    comments: Sequence[Comment] = ()
-    late_days: Sequence[Balance] = ()
+    overrides: Sequence[Line] = ()
+    comments: Sequence[Line] = ()
+    late_days: Sequence[Line] = ()
 
 
 def read(
@@ -130,15 +109,13 @@ def read(
         raise ArgumentsError(f"{late_days_file}: late days need a late policy; add `late:` to rubric.yaml")
     problems: list[str] = []
 
-    def table(
-        paths: Iterable[Path], example: tuple[str, str], line: Callable[[str, Cells, Rubric], Line]
-    ) -> list[Line]:
+    def table(paths: Iterable[Path], example: tuple[str, str], line: Callable[[Cells, Rubric], Line]) -> list[Line]:
         values = []
         for where, cells in (pair for path in paths for pair in _lines(path, example)):
             try:
                 if empty := [name for name in example[0].split(",") if not cells[name]]:
                     raise ValueError(f"the column {empty[0]!r} is empty")
-                values.append(line(where, cells, rubric))
+                values.append(replace(line(cells, rubric), where=where, author=cells.get("author", "")))
             except ValueError as error:
                 problems.append(f"{where}: {error}")
         return values
@@ -272,7 +249,7 @@ def _due(day: str, hours: str, rubric: Rubric) -> datetime | None:
     return longer if longer > rubric.due else None
 
 
-def _override(where: str, cells: Cells, rubric: Rubric) -> Override:
+def _override(cells: Cells, rubric: Rubric) -> Line:
     for name in ("author", "date"):
         if cells.get(name) == "":
             raise ValueError(f"the column {name!r} is empty")
@@ -295,17 +272,17 @@ def _override(where: str, cells: Cells, rubric: Rubric) -> Override:
         most = graded.most if graded else rubric.most
         if not 0 <= points <= most:
             raise ValueError(f"{number(points)} points, but {criterion} allows 0 to {number(most)}")
-    return Override(cells["student"], criterion, points, cells["reason"], where, cells.get("author", ""), when)
+    return Line(cells["student"], criterion, points, cells["reason"], date=when)
 
 
-def _comment(where: str, cells: Cells, rubric: Rubric) -> Comment:
+def _comment(cells: Cells, rubric: Rubric) -> Line:
     about = cells["about"]
     if about not in (TOTAL, *rubric.criteria) and not re.fullmatch(r"[^`]+\.py(:[1-9]\d*)?", about):
         raise ValueError(f"about is {about!r}; give a criterion's id, a line such as {rubric.files[0]}:12, or total")
-    return Comment(cells["student"], about, cells["comment"], where, cells.get("author", ""))
+    return Line(cells["student"], about, "", cells["comment"])
 
 
-def _balance(where: str, cells: Cells, rubric: Rubric) -> Balance:
+def _balance(cells: Cells, rubric: Rubric) -> Line:
     if not re.fullmatch(r"\d{1,3}", cells["days"]):
         raise ValueError(f"days is {cells['days']!r}, which is not a number of days such as 3")
-    return Balance(cells["student"], int(cells["days"]), where)
+    return Line(cells["student"], TOTAL, int(cells["days"]), "")

@@ -24,7 +24,7 @@ from autograder.feedback.results import Mark, module_of, reason, rule
 from autograder.files import write_atomically
 from autograder.gradebook import report
 from autograder.gradebook.batch import Run
-from autograder.gradebook.inputs import Balance
+from autograder.gradebook.inputs import Line
 from autograder.gradebook.rows import StudentRow, remaining
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Rubric
@@ -46,7 +46,7 @@ def write(
     title: str,
     anonymous: bool = False,
     feedback: bool = False,
-    balances: Sequence[Balance] = (),
+    balances: Sequence[Line] = (),
     classroom50: bool = False,
 ) -> None:
     """Write the tables and the report, and on request the anonymous report, students' pages and results for Classroom 50.

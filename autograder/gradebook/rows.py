@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from autograder.feedback.results import Grade
-from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Balance, Comment, Inputs, Override, Person
+from autograder.gradebook.inputs import EXCUSED, TOTAL, WITHHELD, Inputs, Line, Person
 from autograder.gradebook.store import Outcome
 from autograder.homework.rubric import LatePolicy, Rubric
 from autograder.submissions.submission import UNUSED, Student, Upload
@@ -51,13 +51,13 @@ class StudentRow:
     excused: bool = False
     late: str = ""
     deduction: float = 0.0
-    balance: Balance | None = None
+    balance: Line | None = None
     days_used: int = 0
     total: float | None = None
     withheld: bool = False
-    overrides: tuple[Override, ...] = ()
+    overrides: tuple[Line, ...] = ()
     automatic: float | None = None
-    comments: tuple[Comment, ...] = ()
+    comments: tuple[Line, ...] = ()
 
     @property
     def score(self) -> float | None:
@@ -112,7 +112,7 @@ class StudentRow:
         reasons = self._decisions
         if self.deduction and self.total is None:
             reasons.append(f"{self.late}, {counted(number(self.deduction), 'point')} deducted")
-        manual = tuple((one.criterion, one.points) for one in self.overrides if not isinstance(one.points, str))
+        manual = tuple((one.about, one.points) for one in self.overrides if not isinstance(one.points, str))
         return Outcome(self.entry.key, self.student, self.score, (*reasons, *map(str, self.overrides)), manual)
 
 
@@ -304,7 +304,7 @@ def _with_inputs(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[S
         names = (entry.upload.name for entry in uploads if entry.upload is not None)
         certain.append({name.lower() for name in (*ids, *(entry.key for entry in uploads), *names) if name})
 
-    def row_of(line: Override | Comment | Balance) -> int | None:
+    def row_of(line: Line) -> int | None:
         name = line.student.lower()
         matches = [at for at, names in enumerate(certain) if name in names]
         matches = matches or [at for at, row in enumerate(rows) if name == row.student.name.lower()]
@@ -313,16 +313,16 @@ def _with_inputs(students: Sequence[StudentRow], inputs: Inputs) -> tuple[list[S
             if len({rows[at].entry.key for at in matches}) == 1:
                 several = f"{line.student} is a group of {len(matches)}: {', '.join(rows[at].who for at in matches)}"
             problems.append(f"{line.where}: {several}; give one line for each, with an email address or ID")
-        elif not matches and not isinstance(line, Balance):  # late days may list students without a row
+        elif not matches and line not in inputs.late_days:  # late days may list students without a row
             problems.append(f"{line.where}: no student is named {line.student}")
         return matches[0] if len(matches) == 1 else None
 
     for override in inputs.overrides:
         if (at := row_of(override)) is not None:
             row = rows[at]
-            if row.absent and override.criterion != TOTAL:
+            if row.absent and override.about != TOTAL:
                 problems.append(f"{override.where}: {override.student} has no grade; only the total can be set")
-            first = next((one for one in row.overrides if one.criterion == override.criterion), None)
+            first = next((one for one in row.overrides if one.about == override.about), None)
             if first is None:
                 rows[at] = replace(row, overrides=(*row.overrides, override))
             elif first.points != override.points:
@@ -409,24 +409,24 @@ def _late(row: StudentRow, rubric: Rubric) -> StudentRow:
     if row.grade is None or not at or due is None:
         return row
     # No late days for those who are excused, or whose total is manual.
-    decided = row.excused or any(one.criterion == TOTAL and one.points != WITHHELD for one in row.overrides)
-    free = row.balance.days if row.balance and not decided else 0
+    decided = row.excused or any(one.about == TOTAL and one.points != WITHHELD for one in row.overrides)
+    free = int(row.balance.points) if row.balance and not decided else 0
     late, deduction, used = lateness(at, row.grade.score, due, rubric.late or LatePolicy(), free)
     return replace(row, late=late, deduction=deduction, days_used=used)
 
 
-def remaining(rows: Sequence[StudentRow], balances: Sequence[Balance]) -> list[tuple[str, int, int]]:
+def remaining(rows: Sequence[StudentRow], balances: Sequence[Line]) -> list[tuple[str, int, int]]:
     """For each balance: its student, the late days left after this homework, and those used for it."""
     used = {row.balance: row.days_used for row in rows}
-    return [(line.student, line.days - used.get(line, 0), used.get(line, 0)) for line in balances]
+    return [(line.student, int(line.points) - used.get(line, 0), used.get(line, 0)) for line in balances]
 
 
 def _overridden(row: StudentRow) -> StudentRow:
     if not row.overrides:
         return row
     row = replace(row, automatic=row.grade.score if row.grade else None)
-    total = next((override.points for override in row.overrides if override.criterion == TOTAL), None)
-    points = {override.criterion: float(override.points) for override in row.overrides if override.criterion != TOTAL}
+    total = next((override.points for override in row.overrides if override.about == TOTAL), None)
+    points = {override.about: float(override.points) for override in row.overrides if override.about != TOTAL}
     if row.grade and points:
         marks = tuple(replace(mark, score=points.get(mark.criterion, mark.score)) for mark in row.grade.marks)
         row = replace(row, grade=replace(row.grade, marks=marks, score=sum(mark.score for mark in marks)))

@@ -14,7 +14,7 @@ import pytest
 
 from autograder.feedback.results import RULE, Grade, Mark, TopNote
 from autograder.gradebook import outputs
-from autograder.gradebook.inputs import Inputs, Override, Person
+from autograder.gradebook.inputs import Inputs, Line, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.submissions.submission import Student, Upload
 from autograder.submissions.tree import of_folder
@@ -176,7 +176,7 @@ EARNED = f"{RUBRIC.points - FIRST.points:g} of {RUBRIC.points:g} points"
 EVIL = "[x](http://evil) <script>alert(1)</script> \\[y](http://evil)"
 
 
-ILL = Override("s1", "total", "excused", "ill")
+ILL = Line("s1", "total", "excused", "ill")
 
 
 def row(**more: Any) -> StudentRow:
@@ -270,7 +270,7 @@ def test_hidden_criteria_are_left_out() -> None:
 def test_page_shows_lateness_and_manual_overrides() -> None:
     late = row(late="5 h 0 min late", deduction=7.5)
     assert "7.5 were deducted because it was 5 h 0 min late" in text(page(late))
-    override = Override("s1", "total", 50.0, "seen in the office", author="Kim")
+    override = Line("s1", "total", 50.0, "seen in the office", author="Kim")
     decided = text(page(replace(late, overrides=(override,), total=50.0, automatic=89.0)))
     assert "Earned 89, set to 50: seen in the office (Kim)" in decided and "deducted" not in decided
     assert f"50 of {RUBRIC.points:g} points;" in decided

@@ -82,7 +82,7 @@ def test_files_of_two_graders_are_merged_with_author_and_date(tmp_path: Path) ->
 
 def test_line_that_names_a_group_says_who_is_in_it() -> None:
     group = [Upload("s7", None, (ADA, BELA))]
-    given = Inputs(overrides=[inputs.Override("s7", "total", 5.0, "agreed", "o.csv:2")])
+    given = Inputs(overrides=[inputs.Line("s7", "total", 5.0, "agreed", "o.csv:2")])
     (problem,) = problems(group, RUBRIC, given)
     assert problem == "o.csv:2: s7 is a group of 2: Ada, Bela; give one line for each, with an email address or ID"
 
@@ -210,7 +210,7 @@ def test_uploads_that_are_only_marked_late_are_noted(names: list[str], rubric: R
     entries = [Upload(name, None, (Student(name),), late=True) for name in (*names, "Manual")]
     entries.append(Upload("Timed", None, (Student("Timed"),), late=True, created_at="2026-11-21T22:59:00.000000Z"))
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
-    given = Inputs(overrides=[inputs.Override("Manual", "total", 5.0, "agreed")])
+    given = Inputs(overrides=[inputs.Line("Manual", "total", 5.0, "agreed")])
     found = "".join(notes(finished(entries, grades, {}, rubric, given), rubric, []))
     assert found.startswith(said)
     assert found.endswith(f"{', '.join(names)}; set the total with --overrides") if said else not found
@@ -224,14 +224,14 @@ def test_late_days_carry_over_to_the_next_homework(tmp_path: Path) -> None:
         for name in ("Ada", "Bela", "Chidi")
     ]
     grades = {entry.key: grade_of_points(entry.key, 10) for entry in entries}
-    given = inputs.Inputs([], [inputs.Override("chidi@x", "total", 4.0, "agreed")], [], left)
+    given = inputs.Inputs([], [inputs.Line("chidi@x", "total", 4.0, "agreed")], [], left)
     for _ in range(2):  # a second run uses no more late days
         found = finished(entries, grades, {}, LATE, given)
         assert [row.score for row in found] == [10, 9, 4]
         assert remaining(found, left) == [("ADA@x", 0, 2), ("bela@x", 0, 1), ("Elsewhere", 3, 0), ("chidi@x", 5, 0)]
     text = outputs.csv_text([("student", "days", "used"), *remaining(found, left)])
     again = read(tmp_path, days=text, rubric=LATE).late_days
-    assert [(one.student, one.days) for one in again][:2] == [("ADA@x", 0), ("bela@x", 0)]
+    assert [(one.student, one.points) for one in again][:2] == [("ADA@x", 0), ("bela@x", 0)]
     late = "1 d 13 h 1 min late"
     assert f"{late}, 2 late days used" in outputs.table(found, HOMEWORK.rubric)
     assert found[-1].lateness == late  # a page does not mention unused late days

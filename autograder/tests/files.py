@@ -1,9 +1,11 @@
 """Writes the files of an upload to a folder or a zip. Also has an object that must never be unpickled, and Python's messages."""
 
+import csv
 import io
 import os
+import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,19 @@ def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:
 def unzipped(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def table_of(path: Path, column: str) -> dict[str, dict[str, str]]:
+    """The rows of a CSV file, by the value of a column."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row[column]: row for row in csv.DictReader(file)}
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
 
 
 def put_special(place: Path, kind: str, target: Path) -> None:

@@ -1,6 +1,5 @@
 """`autograder grade` and the commands that read its output. The commands of the how-to guides are run as written."""
 
-import csv
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +13,7 @@ from autograder.gradebook import sample
 from autograder.gradebook.store import Outcome
 from autograder.homework.homework import PACKAGE
 from autograder.submissions.submission import Student
-from autograder.tests.files import HOMEWORK, put
+from autograder.tests.files import HOMEWORK, put, table_of
 from autograder.tests.forked import python
 from autograder.tests.making import document, run
 
@@ -73,14 +72,9 @@ def guide_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "results"
 
 
-def rows(path: Path) -> dict[str, dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["Student"]: row for row in csv.DictReader(file)}
-
-
 @pytest.mark.slow
 def test_tables_include_late_work_overrides_and_missing_students(guide_results: Path) -> None:
-    found = rows(guide_results / "grades.csv")
+    found = table_of(guide_results / "grades.csv", "Student")
     first = next(iter(HOMEWORK.rubric.criteria.values()))
     most = HOMEWORK.rubric.points - first.points
     assert {name: row["Status"] for name, row in found.items()} == {
@@ -94,7 +88,7 @@ def test_tables_include_late_work_overrides_and_missing_students(guide_results: 
     assert (zoe["Late"], float(zoe["Total Score"]), zoe["Section"]) == ("", most, "")
     assert bela["Section"] == "Tuesday"
     assert first.id not in bela
-    found = rows(guide_results / "canvas.csv")
+    found = table_of(guide_results / "canvas.csv", "Student")
     assert set(found) == {"Ada Abel", "Bela Brandt", "Zoe Z"}
     assert float(found["Ada Abel"][f"{HOMEWORK.rubric.title} (77)"]) == 90
 

@@ -17,7 +17,7 @@ from autograder.gradebook import pool, sample
 from autograder.gradebook.pool import Pool
 from autograder.homework.homework import Homework
 from autograder.submissions.text import number
-from autograder.tests.files import HOMEWORK, put
+from autograder.tests.files import HOMEWORK, put, table_of
 from autograder.tests.making import rubric_with
 
 SIZE = 60  # the last two: an empty upload, and no upload
@@ -83,11 +83,6 @@ def moodle(files: list[dict[str, str]]) -> dict[str, str]:
     }
 
 
-def rows(path: Path, column: str) -> dict[str, dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row[column]: row for row in csv.DictReader(file)}
-
-
 def plain(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.partition("<header>")[2])).split())
 
@@ -105,8 +100,8 @@ def test_page_json_tables_and_report_agree(
     words = [word for option, name in tables for word in (f"--{option}", str(tmp_path / f"{name}.csv"))]
     done = CliRunner().invoke(main, ["grade", str(export), "-o", str(out), "--feedback", *words])
     assert done.exit_code == 0, done.output
-    table, report = rows(out / "grades.csv", "Email"), (out / "report.html").read_text(encoding="utf-8")
-    in_canvas, mail = rows(out / "canvas.csv", "SIS Login ID"), rows(out / "mail.csv", "Email")
+    table, report = table_of(out / "grades.csv", "Email"), (out / "report.html").read_text(encoding="utf-8")
+    in_canvas, mail = table_of(out / "canvas.csv", "SIS Login ID"), table_of(out / "mail.csv", "Email")
     outcomes = {
         one["student"]["email"]: one["total"] for one in json.loads((out / "run.json").read_bytes())["outcomes"]
     }

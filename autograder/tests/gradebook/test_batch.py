@@ -1,7 +1,6 @@
 """Grading a class: no kill, interruption, full disk or broken file loses a grade or makes one up."""
 
 import contextlib
-import csv
 import errno
 import json
 import os
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from functools import partial
 from io import StringIO
@@ -36,7 +35,7 @@ from autograder.sandbox import layers
 from autograder.submissions import submission
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Submission
-from autograder.tests.files import HOMEWORK, put
+from autograder.tests.files import HOMEWORK, put, table_of, wait_for
 
 ROOT = Path(batch.__file__).parents[2]
 NAMES = [f"{name}.py" for name in HOMEWORK.rubric.modules]
@@ -101,21 +100,8 @@ def documents(out: Path) -> dict[str, bytes]:
     return found
 
 
-def table_of(path: Path, column: str) -> dict[str, dict[str, str]]:
-    """The rows of a CSV file, by the value of a column."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row[column]: row for row in csv.DictReader(file)}
-
-
 def rows(out: Path) -> dict[str, dict[str, str]]:
     return table_of(out / "grades.csv", "Submission ID")
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from click.testing import CliRunner, Result
 from autograder.cli.main import main
 from autograder.gradebook import pool, sample
 from autograder.homework.homework import PACKAGE
-from autograder.tests.files import HOMEWORK, put
+from autograder.tests.files import HOMEWORK, put, wait_for
 
 MISSING = importlib.util.find_spec("distributed") is None
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING, reason="needs the extra `cluster`")]
@@ -60,13 +59,6 @@ class Cluster:
 def kill_process(process: "subprocess.Popen[bytes]") -> None:
     process.kill()
     process.wait()
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until, "waited too long"
-        time.sleep(0.05)
 
 
 @pytest.fixture

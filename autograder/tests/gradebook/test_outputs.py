@@ -102,18 +102,6 @@ def test_moodle_table_is_a_grading_worksheet_of_those_with_a_score() -> None:
     ]
 
 
-def test_newest_submission_of_a_student_counts_and_others_are_listed() -> None:
-    old = entry("s1", ADA, BELA, at="2025-09-01")
-    lines = table(entry("s9", ADA, at="2025-09-02"), old, entry("s3", BELA, at="2025-08-01"))
-    found = {line["Student"]: (line["Submission ID"], line["Other Submissions"]) for line in lines}
-    assert found == {"Ada Abel": ("s9", "s1"), "Bela Brandt": ("s1", "s3")}
-
-
-def test_without_times_the_higher_number_is_newer() -> None:
-    (line,) = table(replace(entry("submission_10", ADA), version=10), replace(entry("submission_9", ADA), version=9))
-    assert line["Submission ID"] == "submission_10"
-
-
 @pytest.mark.parametrize(("one", "two", "same"), [
     (Student("A", "1", "a@x"), Student("B", "2", "A@X"), True),
     (Student("A", "1", "a@x"), Student("A", "1", "b@x"), False),

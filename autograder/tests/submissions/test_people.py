@@ -11,7 +11,7 @@ from autograder.gradebook.rows import students
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Student, load
 from autograder.tests.files import HOMEWORK, put, zipped
-from autograder.tests.making import FIRST, MODULES, SECOND, Files, contents
+from autograder.tests.making import FIRST, MODULES, SECOND, Files
 
 SEED = 20261128  # of the mixtures
 STUB = "".join(f"def {function}():\n    pass\n" for function in HOMEWORK.rubric.modules[MODULES[0]].functions)
@@ -100,33 +100,51 @@ def test_mixture_of_two_forms_loses_nobody(tmp_path: Path, seed: int) -> None:
     assert [name for name in names if name not in text] == [], (one, other, text)
 
 
-@pytest.mark.parametrize("files", [
-    {FIRST: "", f"ada/{FIRST}": ""},  # perhaps the solutions, beside one student's folder
-    {FIRST: "", "ada.zip": zipped({f"hw/{FIRST}": ""})},
-    {f"{MODULES[0]}.py": "", f"{MODULES[0]} (1).py": STUB},
-    {"submissions.zip": zipped({f"ada_{FIRST}": "", f"bela_{FIRST}": ""})},
-    {f"ada_{FIRST}": "", f"bela_{SECOND}": ""},
-    {f"ann/{FIRST}": "", "bob/essay.pdf": ""},
-    {f"solutions/{FIRST}": "", "ann.zip": zipped({FIRST: ""}), "bob.zip": zipped({FIRST: ""})},
-    {"class/ann/x.txt": "", "class/bob/y.txt": ""},
-    {"monday.zip": zipped(people("Canvas", "ada", "bela")), "tuesday.zip": zipped(people("Canvas", "dora", "emil"))},
+@pytest.mark.parametrize(("is_rejected", "files"), [
+    (True, {FIRST: "", f"ada/{FIRST}": ""}),  # perhaps the solutions, beside one student's folder
+    (True, {FIRST: "", "ada.zip": zipped({f"hw/{FIRST}": ""})}),
+    (True, {f"{MODULES[0]}.py": "", f"{MODULES[0]} (1).py": STUB}),
+    (True, {"submissions.zip": zipped({f"ada_{FIRST}": "", f"bela_{FIRST}": ""})}),
+    (True, {f"ada_{FIRST}": "", f"bela_{SECOND}": ""}),
+    (True, {f"ann/{FIRST}": "", "bob/essay.pdf": ""}),
+    (True, {f"solutions/{FIRST}": "", "ann.zip": zipped({FIRST: ""}), "bob.zip": zipped({FIRST: ""})}),
+    (True, {"class/ann/x.txt": "", "class/bob/y.txt": ""}),
+    (True, {f"{day}.zip": zipped(people("Canvas", *names)) for day, names in (("a", NAMES[:2]), ("b", NAMES[2:]))}),
+    (False, {FIRST: "", SECOND: "", "train.py": "x = 1", f"{MODULES[0]}_helpers.py": "def helper():\n    pass\n"}),
+    (False, {f"hw3_{FIRST}": "", f"hw3_{SECOND}": ""}),
+    (False, {f"{MODULES[0]} (1).py": "", f"{MODULES[1]} (2).py": "", f"Copy of {MODULES[2]}.py": ""}),
+    (False, {FIRST: "", f"{MODULES[1]}_final.py": ""}),
+    (False, {FIRST: "", f"{MODULES[0]}_notes.txt": "", "checks/test_x.py": "", "weights.zip": zipped({"x.npy": ""})}),
+    (False, {f"src/{FIRST}": "", "README.md": ""}),
+    (False, {"final.py": "x = 1\n"}),
 ])  # fmt: skip
-def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, files: Files) -> None:
-    with pytest.raises(ArgumentsError, match="several students"):
-        listing([put(tmp_path / "class", files)], HOMEWORK.rubric)
+def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, is_rejected: bool, files: Files) -> None:
+    place = put(tmp_path / "class", files)
+    if is_rejected:
+        with pytest.raises(ArgumentsError, match="several students"):
+            listing([place], HOMEWORK.rubric)
+    else:
+        assert len(listing([place], HOMEWORK.rubric).entries) == 1
 
 
-@pytest.mark.parametrize("files", [
-    {FIRST: "", SECOND: "", "train.py": "x = 1", f"{MODULES[0]}_helpers.py": "def helper():\n    pass\n", "a.ipynb": "{}"},
-    {f"hw3_{FIRST}": "", f"hw3_{SECOND}": ""},
-    {f"{MODULES[0]} (1).py": "", f"{MODULES[1]} (2).py": "", f"Copy of {MODULES[2]}.py": ""},
-    {FIRST: "", f"{MODULES[1]}_final.py": ""},
-    {FIRST: "", f"{MODULES[0]}_notes.txt": "", "checks/test_x.py": "", "data/x.npy": "", "weights.zip": zipped({"x.npy": ""})},
-    {f"src/{FIRST}": "", "README.md": ""},
-    {"final.py": "x = 1\n"},
+@pytest.mark.parametrize(("place", "files", "work"), [
+    # Folders of one student's parts are not versions.
+    ("class", {f"ada/1/{FIRST}": "1", f"ada/2/{SECOND}": "2", f"bela/{FIRST}": "1"}, {"ada": {FIRST, SECOND}, "bela": {FIRST}}),
+    # Folders named after numbers are students.
+    ("class", {f"{number}/{FIRST}": "1" for number in (1, 2, 17)}, {"1": {FIRST}, "17": {FIRST}, "2": {FIRST}}),
+    # Blackboard separates title and id by the character that an id may contain.
+    ("class", {f"Homework 3_{who}_attempt_2026-11-18-10-22-33_{FIRST}": "1" for who in ("ada_x", "bela_x")},
+     {"Homework 3_ada_x": {FIRST}, "Homework 3_bela_x": {FIRST}}),
+    # A backslash in a name becomes a folder, so one folder may come twice.
+    ("class.zip", {f"ada_1_7_hw\\{FIRST}": "1", f"ada_1_8_hw\\{SECOND}": "2", f"bela_2_9_{FIRST}": "1"},
+     {"ada": {FIRST, SECOND}, "bela": {FIRST}}),
 ])  # fmt: skip
-def test_files_of_one_student_are_one_submission(tmp_path: Path, files: Files) -> None:
-    assert len(listing([put(tmp_path / "ada", files)], HOMEWORK.rubric).entries) == 1
+def test_names_that_can_be_misread_are_read_as_students(
+    tmp_path: Path, place: str, files: Files, work: dict[str, set[str]]
+) -> None:
+    rows = students(listing([put(tmp_path / place, files)], HOMEWORK.rubric).entries, [], HOMEWORK.rubric)
+    read = {row.student.name: set(load(row.entry, HOMEWORK.rubric).files) for row in rows}
+    assert read.keys() == work.keys() and all(read[name] >= files for name, files in work.items())
 
 
 def test_section_within_a_class_is_noted(tmp_path: Path) -> None:
@@ -170,35 +188,6 @@ def test_newest_version_of_a_persons_work_counts(tmp_path: Path, form: str) -> N
     assert ada.entry.late == (form == "Schoology")
     if form == "Schoology":
         assert ada.student.login == "s48"
-
-
-def test_folders_of_one_students_parts_are_not_versions(tmp_path: Path) -> None:
-    found = contents(
-        listing(
-            [put(tmp_path / "class", {f"ada/1/{FIRST}": "1", f"ada/2/{SECOND}": "2", f"bela/{FIRST}": ""})],
-            HOMEWORK.rubric,
-        )
-    )
-    assert found["ada"].items() >= {FIRST: b"1", SECOND: b"2"}.items()
-
-
-def test_folders_named_after_numbers_are_students(tmp_path: Path) -> None:
-    found = listing([put(tmp_path / "class", {f"{number}/{FIRST}": "" for number in (1, 2, 17)})], HOMEWORK.rubric)
-    assert [entry.students for entry in found.entries] == [(Student(number),) for number in ("1", "17", "2")]
-
-
-def test_ids_that_share_their_end_stay_separate_people(tmp_path: Path) -> None:
-    """Blackboard separates title and id by the character that an id may contain."""
-    files: Files = {f"Homework 3_{who}_attempt_2026-11-18-10-22-33_{FIRST}": who for who in ("ada_x", "bela_x")}
-    rows = students(listing([put(tmp_path / "class", files)], HOMEWORK.rubric).entries, [], HOMEWORK.rubric)
-    assert [row.student.name for row in rows] == ["Homework 3_ada_x", "Homework 3_bela_x"]
-
-
-def test_files_of_one_folder_in_two_uploads_are_all_read(tmp_path: Path) -> None:
-    """A backslash in a name becomes a folder, so one folder may come twice."""
-    files: Files = {f"ada_1_7_hw\\{FIRST}": "1", f"ada_1_8_hw\\{SECOND}": "2", f"bela_2_9_{FIRST}": ""}
-    found = contents(listing([put(tmp_path / "class.zip", files)], HOMEWORK.rubric))
-    assert found["ada_1"] == {FIRST: b"1", SECOND: b"2"}
 
 
 # Clones

@@ -60,28 +60,6 @@ def test_number_of_shown_notes_is_limited_but_all_are_kept() -> None:
     assert found.missing("49", HOMEWORK.rubric) == Note("damaged", "49.py")
 
 
-@pytest.mark.parametrize(("files", "taken"), [
-    (["layernorm (1).py"], "layernorm (1).py"),
-    (["LayerNorm.PY"], "LayerNorm.PY"),
-    (["layernorm.py.txt"], "layernorm.py.txt"),
-    (["part2/layernorm.py"], "part2/layernorm.py"),
-    (["layernorm.py", "layernorm (1).py"], ""),
-    (["layernorm (1).py", "layernorm (2).py"], ""),
-    (["test_layernorm.py"], ""),
-    (["layernorm_final.py"], "layernorm_final.py"),
-    (["layer-norm.py.txt"], "layer-norm.py.txt"),
-    (["norm.py"], ""),
-    (["1.py"], ""),
-    (["layernorm.npz"], ""),
-    (["helpers.py"], ""),
-])  # fmt: skip
-def test_almost_right_name_is_accepted_if_unambiguous(files: list[str], taken: str) -> None:
-    given = Submission("ada", {name: name.encode() for name in files})
-    found = given.accepting_names(HOMEWORK.rubric)
-    assert found.files == given.files | ({"layernorm.py": taken.encode()} if taken else {})
-    assert found.refused == ((Note("accepted", taken, target="layernorm.py"),) if taken else ())
-
-
 STUB = b'def layer_norm(x):\n    """Docs."""\n    raise NotImplementedError("layer_norm is not written yet")\n'
 DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
 
@@ -99,29 +77,35 @@ def test_function_counts_as_written_if_its_body_does_anything(text: bytes, writt
     assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
 
 
-COPY = "layernorm (1).py"
+COPY, COPY_2, NAME = "layernorm (1).py", "layernorm (2).py", "layernorm.py"
+OTHER, LONG = DONE + b"# 2", b"#" * submission.MOST_BYTES + b"\n" + DONE
 
 
-def test_finished_copy_next_to_the_stub_is_noted_and_used_on_request() -> None:
-    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, "layernorm (2).py": STUB}).with_notes(HOMEWORK.rubric)
-    assert given.refused == (Note("unwritten", COPY, target="layernorm.py"),)
-    assert given.files["layernorm.py"] == STUB
-    found = given.accepting_names(HOMEWORK.rubric)
-    assert found.refused == (Note("replaced", COPY, target="layernorm.py"),)
-    assert found.files["layernorm.py"] == DONE
-
-
-@pytest.mark.parametrize(("files", "noted"), [
-    ({"layernorm.py": DONE, COPY: DONE + b"# 2"}, "second"),
-    ({"layernorm.py": b"def layer_norm(x: ", COPY: DONE}, "second"),
-    ({"layernorm.py": STUB, COPY: STUB + b"# 2"}, ""),
-    ({"layernorm.py": STUB, COPY: b"def layer_norm(x: "}, ""),
-    ({"layernorm.py": b"#" * submission.MOST_BYTES + b"\n" + DONE, COPY: DONE}, "second"),
-], ids=["both", "not Python", "neither", "copy not Python", "too long to look at"])  # fmt: skip
-def test_file_is_not_replaced_unless_only_the_copy_is_written(files: dict[str, bytes], noted: str) -> None:
+@pytest.mark.parametrize(("files", "noted", "taken"), [
+    *(({name: b"x = 1"}, "", name) for name in (
+        COPY, "LayerNorm.PY", "layernorm.py.txt", "part2/layernorm.py", "layernorm_final.py", "layer-norm.py.txt")),
+    *(({name: b"x = 1"}, "", "") for name in ("test_layernorm.py", "norm.py", "1.py", "layernorm.npz", "helpers.py")),
+    ({NAME: b"x = 1", COPY: b"x = 2"}, "", ""),
+    ({COPY: b"x = 1", COPY_2: b"x = 2"}, "", ""),
+    ({COPY: b"x = 1", COPY_2: b"x = 1"}, "", COPY),
+    ({COPY: b"\n"}, "", ""),
+    ({NAME: STUB, COPY: DONE, COPY_2: STUB}, "unwritten", COPY),
+    ({NAME: STUB, COPY: DONE, COPY_2: OTHER}, "unwritten", ""),
+    ({NAME: b"\n", COPY: DONE}, "unwritten", COPY),
+    ({NAME: DONE, COPY: OTHER}, "second", ""),
+    ({NAME: b"def layer_norm(x: ", COPY: DONE}, "second", ""),
+    ({NAME: LONG, COPY: DONE}, "second", ""),  # too long to look at
+    ({NAME: STUB, COPY: STUB + b"# 2"}, "", ""),
+    ({NAME: STUB, COPY: b"def layer_norm(x: "}, "", ""),
+])  # fmt: skip
+def test_copy_of_a_module_is_noted_and_used_on_request_if_unambiguous(
+    files: dict[str, bytes], noted: str, taken: str
+) -> None:
     given = Submission("ada", files).with_notes(HOMEWORK.rubric)
-    assert given.refused == ((Note(noted, COPY, target="layernorm.py"),) if noted else ())
-    assert given.accepting_names(HOMEWORK.rubric) == given
+    assert given.refused == ((Note(noted, COPY, target=NAME),) if noted else ())
+    found = given.accepting_names(HOMEWORK.rubric)
+    accepted = Note("replaced" if noted else "accepted", taken, target=NAME)
+    assert found == Submission("ada", given.files | {NAME: files[taken]}, (accepted,)) if taken else found == given
 
 
 def test_parsing_limit_applies_to_all_copies_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,23 +114,6 @@ def test_parsing_limit_applies_to_all_copies_together(monkeypatch: pytest.Monkey
     copies = {f"part{number}/layernorm.py": b"x" * 30_000 + b"%d" % number for number in range(400)}
     Submission("ada", {"layernorm.py": STUB, **copies}).with_notes(HOMEWORK.rubric)
     assert 30_000 < sum(read) <= 2 * submission.MOST_BYTES + len(STUB)
-
-
-def test_two_copies_are_ambiguous_unless_identical() -> None:
-    second = "layernorm (2).py"
-    given = Submission("ada", {"layernorm.py": STUB, COPY: DONE, second: DONE + b"# 2"}).with_notes(HOMEWORK.rubric)
-    assert [note.kind for note in given.accepting_names(HOMEWORK.rubric).refused] == ["unwritten"]
-    assert Submission("ada", {COPY: b"x", second: b"x"}).accepting_names(HOMEWORK.rubric).files["layernorm.py"] == b"x"
-
-
-def test_copy_next_to_a_blank_file_is_used_but_a_blank_copy_is_not() -> None:
-    given = Submission("ada", {"layernorm.py": b"\n", COPY: DONE}).with_notes(HOMEWORK.rubric)
-    assert (given.files, given.refused) == ({COPY: DONE}, (Note("unwritten", COPY, target="layernorm.py"),))
-    found = given.accepting_names(HOMEWORK.rubric)
-    assert (found.files["layernorm.py"], [note.kind for note in found.refused]) == (DONE, ["replaced"])
-    found = Submission("ada", {COPY: b"\n"}).with_notes(HOMEWORK.rubric)
-    assert found.missing("layernorm", HOMEWORK.rubric) == Note("absent", "layernorm.py")
-    assert found.accepting_names(HOMEWORK.rubric) == found
 
 
 def test_oversized_file_is_read_as_empty() -> None:

@@ -5,7 +5,7 @@ Imports are inside functions: NumPy, pytest and the templates take longer to loa
 
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,10 @@ from rich.text import Text
 
 from autograder.exceptions import ArgumentsError
 from autograder.homework.homework import Homework
-from autograder.homework.rubric import Rubric
 from autograder.submissions.text import counted, few, printable
 
 if TYPE_CHECKING:  # not imported at startup: NumPy and the sandbox take a second
     from autograder.gradebook.batch import Run
-    from autograder.gradebook.inputs import Person
-    from autograder.gradebook.store import Store
-    from autograder.submissions.exports import Listing
 
 SMALL = 40  # limit on printed scores, and on printed errors
 Folder = click.Path(path_type=Path)
@@ -105,6 +101,8 @@ def grade(
     form is rejected. To continue an interrupted run, run the same command again.
     """
     from autograder.gradebook import batch, inputs, outputs, pool, rows, store
+    from autograder.gradebook import similar as similarity
+    from autograder.sandbox import layers
     from autograder.submissions.exports import listing
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat `kill` and a shutdown like Ctrl-C
@@ -128,7 +126,25 @@ def grade(
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None
     run.rows = rows.finished(submissions.entries, run.grades, run.errors, current, tables)
-    run.problems = list(_problems(current, submissions, run, results, tables.roster, accept_names, classroom50))
+    run.problems = [
+        *submissions.problems,
+        *(f"{criterion.id} {criterion.counted}" for criterion in current.criteria.values() if criterion.counts),
+        *rows.upload_notes(run.rows, accept_names),
+        *rows.notes(run.rows, current, tables.roster),
+        *similarity.notices(out),
+    ]
+    if earlier := sorted(results.keys() - {entry.key for entry in submissions.entries}):
+        named = ", ".join(earlier[:5]) + (", ..." if len(earlier) > 5 else "")
+        run.problems.append(
+            f"{results.results} also has {len(earlier)} results from other runs, which are not in grades.csv: {named}"
+        )
+    if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
+        advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
+        run.problems.append(f"the sandbox lacks {', '.join(missing)}; {advice}")
+    clones = [row for row in run.rows if classroom50 and not row.absent]
+    if absent := [row.who for row in clones if not outputs.classroom50_result(row)]:
+        why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
+        run.problems.append(f"no result.json for {', '.join(absent)}: {why}")
     store.write_run(out, paths, submissions.entries, [row.outcome for row in run.rows], one_submission)
     title = outputs.assignment(assignment, current.title)
     outputs.write(homework, out, run, title, anonymous, feedback, tables.late_days, classroom50)
@@ -146,38 +162,6 @@ def grade(
     if run.stopped:
         click.echo(f"autograder: stopped: {run.stopped}. Fix the cause and run the same command again.", err=True)
     sys.exit(1 if run.errors or run.stopped else 0)
-
-
-def _problems(
-    rubric: Rubric,
-    submissions: "Listing",
-    run: "Run",
-    store: "Store",
-    roster: "Sequence[Person]",
-    accept_names: bool,
-    classroom50: bool,
-) -> Iterator[str]:
-    """Yield notes for the instructor, also in the report."""
-    from autograder.gradebook import outputs, rows, similar
-    from autograder.sandbox import layers
-
-    yield from submissions.problems
-    yield from (f"{criterion.id} {criterion.counted}" for criterion in rubric.criteria.values() if criterion.counts)
-    yield from rows.upload_notes(run.rows, accept_names)
-    yield from rows.notes(run.rows, rubric, roster)
-    yield from similar.notices(store.folder)
-    if earlier := sorted(store.keys() - {entry.key for entry in submissions.entries}):
-        named = ", ".join(earlier[:5]) + (", ..." if len(earlier) > 5 else "")
-        yield f"{store.results} also has {len(earlier)} results from other runs, which are not in grades.csv: {named}"
-    if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
-        advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
-        yield f"the sandbox lacks {', '.join(missing)}; {advice}"
-    absent = (
-        [row.who for row in run.rows if not row.absent and not outputs.classroom50_result(row)] if classroom50 else []
-    )
-    if absent:
-        why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
-        yield f"no result.json for {', '.join(absent)}: {why}"
 
 
 def _print_scores(run: "Run", out: Path) -> None:

@@ -53,7 +53,7 @@ class Run:
     unchanged: int = 0
     stopped: str = ""
     rows: Sequence[StudentRow] = ()
-    problems: Sequence[str] = ()
+    problems: list[str] = field(default_factory=list)
 
 
 class Batch:

@@ -99,12 +99,11 @@ def compare_runs(old: Path, new: Path) -> RunChanges:
     )
     criteria = []
     for name in {**points_before, **points_after}:
-        differences, both = (
-            [change.criteria.get(name, 0.0) for change in changes],
-            (points_before.get(name), points_after.get(name)),
-        )
-        if any(differences) or both[0] != both[1]:
-            criteria.append((name, sum(d > 0 for d in differences), sum(d < 0 for d in differences), both))
+        differences = [change.criteria.get(name, 0.0) for change in changes]
+        gain, lose = (sum(sign * difference > 0 for difference in differences) for sign in (1, -1))
+        both = points_before.get(name), points_after.get(name)
+        if gain or lose or both[0] != both[1]:
+            criteria.append((name, gain, lose, both))
     most_before, most_after = ({**points, TOTAL: sum(points.values())} for points in (points_before, points_after))
     manual = [
         (outcome.student.name or outcome.submission, name, points, most_before[name], most_after[name])

@@ -91,6 +91,10 @@ def classroom50_result(row: StudentRow) -> str:
     repository = "https://{host}/{owner}/{repository}".format(**clone)
     submission = f"submit/{clone['time'].replace(':', '-')}-{clone['commit'][:7]}"
     marks = [mark for mark in row.grade.marks if mark.visibility == "visible"]
+    tests = [
+        {"test-name": m.name, "passed": not m.lost, "score": number(m.score), "max-score": number(m.max_score)}
+        for m in marks
+    ]
     document = {
         "schema": "classroom50/result/v1",
         "classroom": clone["classroom"],
@@ -104,15 +108,7 @@ def classroom50_result(row: StudentRow) -> str:
         "datetime": clone["time"],
         "score": number(sum(mark.score for mark in marks)),
         "max-score": number(sum(mark.max_score for mark in marks)),
-        "tests": [
-            {
-                "test-name": mark.name,
-                "passed": not mark.lost,
-                "score": number(mark.score),
-                "max-score": number(mark.max_score),
-            }
-            for mark in marks
-        ],
+        "tests": tests,
     }
     return json.dumps(document, indent=2) + "\n"
 

@@ -58,10 +58,7 @@ def kit_digest(folder: Path | None) -> str:
 def _files(homework: Homework) -> Iterator[tuple[str, Path]]:
     """Everything that grading reads, by names that are the same in a clone and in a wheel."""
     folders = {package: PACKAGE / package for package in GRADING} | {"solutions": homework.solutions}
-    folders |= {
-        "suites": homework.suites,
-        "misconceptions": homework.misconceptions,
-    }  # may be those of another homework
+    folders |= {"suites": homework.suites, "misconceptions": homework.misconceptions}  # perhaps another homework's
     if homework.rubric.tests:
         folders["alternatives"] = homework.alternatives
     for name, folder in folders.items():
@@ -105,24 +102,26 @@ def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
     """
     with _lock:
         if kit_digest(folder) != kit:
-            raise CommandError(
-                "a worker has a different version of the kit; install the same version everywhere and do not edit it during a run"
-            )
-        try:
-            return _grade(submission, folder)
-        except SandboxError:
-            return _grade(submission, folder)
+            advice = "install the same version everywhere and do not edit it during a run"
+            raise CommandError(f"a worker has a different version of the kit; {advice}")
+        for is_last in (False, True):
+            try:
+                result = warm(folder).grade(submission)
+                break
+            except BaseException as error:
+                cool()
+                if is_last or not isinstance(error, SandboxError):
+                    raise
+    guesses = class_statistics.guesses(result.homework, submission)
+    return Grade.of(result, tuple(class_statistics.unexplained(result)), guesses)
 
 
-def _grade(submission: Submission, folder: Path | None) -> Grade:
-    try:
-        result = warm(folder).grade(submission)
-    except BaseException:
-        cool()
-        raise
-    return Grade.of(
-        result, tuple(class_statistics.unexplained(result)), class_statistics.guesses(result.homework, submission)
-    )
+def keep_to_core(number: int) -> None:
+    """Pin a worker to one core. Grader and student process alternate, and waking another core takes as long as a call."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        with contextlib.suppress(OSError):  # it only saves time
+            os.sched_setaffinity(0, {cores[(os.getppid() + number) % len(cores)]})
 
 
 def start(number: int) -> None:
@@ -145,14 +144,6 @@ def mask(how: str) -> None:
     """Delay Ctrl-C and SIGTERM in this thread and the processes it starts ("SIG_BLOCK"), or no longer ("SIG_UNBLOCK")."""
     if hasattr(signal, "pthread_sigmask"):  # Windows has no masks
         signal.pthread_sigmask(getattr(signal, how), ENDING)
-
-
-def keep_to_core(number: int) -> None:
-    """Pin a worker to one core. Grader and student process alternate, and waking another core takes as long as a call."""
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        with contextlib.suppress(OSError):  # it only saves time
-            os.sched_setaffinity(0, {cores[(os.getppid() + number) % len(cores)]})
 
 
 # In the main process

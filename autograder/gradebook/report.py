@@ -138,9 +138,8 @@ def mistakes(homework: Homework, rows: Sequence[StudentRow]) -> list[dict[str, A
         mistake, function = homework.misconception(name), name.partition(".")[0]
         where = f"{function} in {mistake.module}.py" if mistake else function
         read = mistake.read.replace("`", "") if mistake else ""
-        entries.append(
-            {"id": name, "place": where, "sentence": sentence(homework, name), "read": read, "rows": indices}
-        )
+        about = {"id": name, "place": where, "sentence": sentence(homework, name)}
+        entries.append(about | {"read": read, "rows": indices})
     return entries
 
 

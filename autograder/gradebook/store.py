@@ -136,12 +136,16 @@ def read_run(folder: Path) -> Store:
     try:
         document = json.loads((folder / RUN).read_bytes())
         students = {key: tuple(Student(**student) for student in who) for key, who in document["students"].items()}
-        outcomes = [
-            Outcome(**one | {"student": Student(**one["student"]), "reasons": tuple(one["reasons"]), "manual": pairs})
-            for one in document["outcomes"]
-            for pairs in [tuple((name, points) for name, points in one.get("manual", ()))]
-        ]
-        paths, one_submission = map(Path, document["paths"]), document.get("one_submission", False)
-        return Store(folder, tuple(paths), one_submission, students, tuple(outcomes))
+        outcomes = tuple(
+            Outcome(
+                o["submission"],
+                Student(**o["student"]),
+                o["total"],
+                tuple(o["reasons"]),
+                tuple(map(tuple, o["manual"])),
+            )
+            for o in document["outcomes"]
+        )
+        return Store(folder, tuple(map(Path, document["paths"])), document["one_submission"], students, outcomes)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ArgumentsError(f"{folder / RUN}: not written by this kit ({error})") from None

@@ -70,7 +70,7 @@ def run(names: tuple[str, ...] = AWKWARD, errors: dict[str, str] | None = None) 
         entry = Upload(key, None, (Student(EVIL),), problem=why)
         rows.append(StudentRow(Student(EVIL), entry, None, why, (Upload("older"),)))
     grades = {row.grade.key: row.grade for row in rows if row.grade}
-    return Run("abcdef" * 10, (), grades, errors or {}, 3, rows=rows, problems=("look: " + EVIL,))
+    return Run("abcdef" * 10, (), grades, errors or {}, 3, rows=rows, problems=["look: " + EVIL])
 
 
 class Texts(html.parser.HTMLParser):

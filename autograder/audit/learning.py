@@ -67,7 +67,8 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     helpers = tuple(name for name in rubric.modules[module].functions if name != function)
     every = (*plan.public(module), *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
-    imports = [f"from {name} import {', '.join(names)}" for name, names in rubric.dependencies(module).items()]
+    uses = rubric.modules[module].uses
+    imports = [f"from {name} import {', '.join(rubric.modules[name].functions)}" for name in uses]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
     with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:

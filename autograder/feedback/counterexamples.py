@@ -150,33 +150,35 @@ def other_results(test_call: TestCall) -> dict[str, Any]:
 
 
 def dependence(outcomes: Sequence[ProbeResult]) -> str:
-    """Return a sentence for each of a few moved arguments, about the whole argument or else about rows; "" if there is none."""
-    facts = [fact for outcome in outcomes if outcome[0].moved for fact in _facts(outcomes[0][1], *outcome)]
-    coarsest = min((level for level, _, _ in facts), default=0)
-    of_argument: dict[str, str] = {}
-    for level, argument, sentence in facts:
-        if level == coarsest:
-            of_argument.setdefault(argument, sentence)
-    return " ".join(list(of_argument.values())[:FEW])
+    """Return a sentence for each of a few moved arguments, about whole arguments or else about rows; "" if there is none."""
+    for of_rows in (False, True):
+        of_argument: dict[str, str] = {}
+        for probe, result in outcomes:
+            if probe.moved and (probe.row is not None) is of_rows:
+                for sentence in _facts(outcomes[0][1], probe, result):
+                    of_argument.setdefault(probe.moved, sentence)
+        if of_argument:
+            return " ".join(list(of_argument.values())[:FEW])
+    return ""
 
 
-def _facts(before: CallResult, probe: Probe, after: CallResult) -> Iterator[tuple[int, str, str]]:
-    """Yield what moves in only one of the two results: 0 for a whole argument, 1 for a row of it, 2 for a row of both."""
+def _facts(before: CallResult, probe: Probe, after: CallResult) -> Iterator[str]:
+    """Yield what moves in only one of the two results: a result if a whole argument was moved, a row of it if a row was."""
     argument, row = probe.moved, probe.row
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
-    words = argument if row is None else f"row {row} of {argument}"
     for number, name in enumerate(names):
-        correct = moved(*(tuple_part(call_result.test_call.expected, number, names) for call_result in (before, after)))
-        scale = (
-            magnitude(np.asarray(tuple_part(before.test_call.expected, number, names))) if correct is not None else 1.0
-        )
+        first, second = (tuple_part(call_result.test_call.expected, number, names) for call_result in (before, after))
+        correct = moved(first, second)
+        if correct is None:
+            continue
+        scale = magnitude(np.asarray(first))
         first, second = (tuple_part(call_result.response.value, number, names) for call_result in (before, after))
         yours = moved(first, second, scale)
-        if correct is None or yours is None or correct.shape != yours.shape:
+        if yours is None or correct.shape != yours.shape:
             continue
         for moving, still, only_yours in ((yours, correct, True), (correct, yours, False)):
-            if (moving == 1).any() and (still == 0).all():
-                yield int(row is not None), argument, line("depends", words, f"your {name}", only_yours)
+            if row is None and (moving == 1).any() and (still == 0).all():
+                yield line("depends", argument, f"your {name}", only_yours)
             elif row is not None and correct.ndim == 2:
-                rows = np.flatnonzero((moving == 1).any(axis=1) & (still == 0).all(axis=1))
-                yield from ((2, argument, line("depends", words, f"row {n} of your {name}", only_yours)) for n in rows)
+                for n in np.flatnonzero((moving == 1).any(axis=1) & (still == 0).all(axis=1)):
+                    yield line("depends", f"row {row} of {argument}", f"row {n} of your {name}", only_yours)

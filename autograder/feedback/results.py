@@ -3,7 +3,6 @@
 Source: Gradescope, Autograder specifications, "Output format".
 """
 
-import ast
 import re
 import sys
 import textwrap
@@ -387,16 +386,9 @@ def _why(broken: Response, module_file: str, result: Result) -> tuple[str, str, 
         quoted = printable(code, " ", 100).replace("`", "'")
         reader = f"The grader runs {VERSION}, which" if NEWER.match(code) else "Python"
         advice = f"{reader} cannot read this line: `{quoted}`."
-    elif "ImportError" in error.kinds and _is_relative(content, error.line):
+    elif error.text.startswith("attempted relative import"):
         advice = RELATIVE
     else:
         usual = errors.advice(error.kind, error.text, error.hint == "circular")
         advice = NO_FILE if error.kind == "FileNotFoundError" else usual
     return f"{text}: {error.kind}{': ' * bool(error.text)}", error.text, f"{location}. {advice}".rstrip()
-
-
-def _is_relative(content: bytes, line: int) -> bool:
-    """Return whether this line is an import with a dot."""
-    tree = parsed(content)
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)] if tree else []
-    return any(node.level and node.lineno <= line <= (node.end_lineno or 0) for node in imports)

@@ -171,10 +171,6 @@ class Rubric(BaseModel):
         """Return whether any criterion of a module shows more than the score."""
         return any(criterion.feedback != "score" for criterion in self.of(module))
 
-    def dependencies(self, module: str) -> dict[str, tuple[str, ...]]:
-        """Return the modules that `module` uses, with their functions."""
-        return {name: tuple(self.modules[name].functions) for name in self.modules[module].uses}
-
     def below(self, module: str) -> set[str]:
         """Return the modules that `module` uses, directly or not."""
         return set(self.modules[module].uses).union(*map(self.below, self.modules[module].uses))
@@ -280,18 +276,14 @@ def _of_module(key_path: str, name: str, module: Module, modules: list[str]) -> 
     functions = list(module.functions)
     if not name.isidentifier() or name in (INTEGRATION, TESTS):
         yield key_path, "a module's name must be a Python name other than integration and tests"
+    above = modules[: modules.index(name)]
     for used in module.uses:
-        if used not in modules:
-            yield f"{key_path}.uses", f"there is no module {used!r}; known: {', '.join(modules)}"
-        elif modules.index(used) >= modules.index(name):
-            yield f"{key_path}.uses", f"{used!r} must come before {name!r}: a module may only use modules above it"
-    for function, helpers in module.functions.items():
+        if used not in above:
+            yield f"{key_path}.uses", f"{used!r} is not a module above this one: {', '.join(above)}"
+    for number, (function, helpers) in enumerate(module.functions.items()):
         for helper in helpers:
-            if helper not in functions:
-                text = f"{helper!r} is not a function of this module: {', '.join(functions)}"
-                yield f"{key_path}.functions.{function}", text
-            elif functions.index(helper) >= functions.index(function):
-                text = f"{helper!r} must come first: a function may only use functions above it"
+            if helper not in functions[:number]:
+                text = f"{helper!r} is not a function above this one: {', '.join(functions[:number])}"
                 yield f"{key_path}.functions.{function}", text
         if not any(function in entry.grades for entry in module.criteria.values()):
             yield f"{key_path}.functions.{function}", "no criterion grades this function"

@@ -79,7 +79,8 @@ def display(
     parts += ["..."] if len(value) > len(parts) else []
     start, end = _brackets(value)
     line = start + ", ".join(parts) + end
-    return line if len(line) <= 90 and "\n" not in line else start + _rows(parts, 90) + end
+    longest = min(width, 90)
+    return line if len(line) <= longest and "\n" not in line else start + _rows(parts, longest) + end
 
 
 def _is_small(value: Any) -> bool:
@@ -190,11 +191,9 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
 def _array_source(array: Array) -> str:
     dtype = "" if array.dtype in OBVIOUS else f", dtype=np.{array.dtype}"
     shape = str(array.shape) if array.ndim > 1 else str(array.size)
-    if array.dtype.kind == "f" and array.ndim and array.size > 1:
-        if (array == array.flat[0]).all() and array.flat[0] in (0, 1):
-            return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
-        if array.ndim == 2 and np.array_equal(array, np.eye(len(array))):
-            return f"np.eye({len(array)}{dtype})"
+    is_constant = array.ndim and array.size > 1 and (array == array.flat[0]).all()
+    if is_constant and array.dtype.kind == "f" and array.flat[0] in (0, 1):
+        return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
     order = "" if array.flags.c_contiguous or not array.flags.f_contiguous else ", order='F'"
     return f"np.array({_nested(array)}{dtype}{order})"
 

@@ -211,18 +211,10 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
             return f"The values are correct, but {fault}."
     if expected.ndim == 2 and 1 not in expected.shape and equal(expected, actual.T, allowed):
         return "Your result is the transpose of the expected one."
-    if not expected.ndim or not actual.ndim or actual.shape[1:] != expected.shape[1:]:
-        return ""
-    less = len(expected) - len(actual)
-    ends = [
-        name
-        for name, rest in (("last", expected[:-less]), ("first", expected[less:]))
-        if less > 0 and len(rest) and equal(rest, actual, allowed)
-    ]
-    if len(ends) != 1:
-        return ""
-    one, many = ("entry", "entries") if expected.ndim == 1 else ("row", "rows")
-    return f"The {ends[0]} {f'{one} is' if less == 1 else f'{less} {many} are'} missing; the rest is correct."
+    is_shorter = expected.ndim and actual.size and actual.shape == expected[:-1].shape
+    if is_shorter and equal(expected[:-1], actual, allowed) and not equal(expected[1:], actual, allowed):
+        return f"The last {'entry' if expected.ndim == 1 else 'row'} is missing; the rest is correct."
+    return ""
 
 
 def _bool_sentence(expected: Array, actual: Array) -> str:
@@ -235,11 +227,8 @@ def _bool_sentence(expected: Array, actual: Array) -> str:
         on, above = np.eye(len(is_wrong), dtype=bool), ~np.tri(len(is_wrong), dtype=bool)
         where = {"on the diagonal": on, "above the diagonal": above, "below the diagonal": above.T}
         for name, area in where.items():
-            if not (is_wrong & ~area).any():
-                which = (
-                    "One entry" if is_wrong.sum() == 1 else "All entries" if is_wrong[area].all() else "Some entries"
-                )
-                return f"{which} {name} {'is' if is_wrong.sum() == 1 else 'are'} wrong; everything else is correct."
+            if is_wrong.sum() > 1 and not (is_wrong & ~area).any():
+                return f"Some entries {name} are wrong; everything else is correct."
     return ""
 
 

@@ -212,10 +212,8 @@ REJECTED = [
 ACCEPTED = [
     "try:\n    import torch\nexcept ImportError:\n    pass\n",
     "if __name__ == '__main__':\n    import torch\n",
-    "def plot():\n    import matplotlib\n",
     "import asyncio, multiprocessing, socket, subprocess, tempfile\ntempfile.TemporaryFile().write(b'x')\n",
     "import os, tempfile\nos.makedirs(tempfile.gettempdir() + '/a/b')\nos.listdir(os.path.dirname(__file__))\n",
-    "import threading\nthread = threading.Thread(target=print)\nthread.start()\nthread.join()\n",
     "from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as pool:\n    pool.submit(abs, 1)\n",
 ]  # fmt: skip
 CASES = {
@@ -251,8 +249,6 @@ CASES = {
         "Probably Your result is float64 for float32 arguments.", arguments="--hint"),
     "changed argument": case(function("rms_norm", "x += 1", "return x"),
         "It modified its arguments: values in `x` were overwritten.", "Hint Work on a copy", "Returned "),
-    "no return": case(function("split_heads", "result = 1"), "Returned None",
-        "Does every path through the function return", absent="Probably ", arguments="--hint"),
     "other parameters": case(f"def rms_norm(x, gamma, epsilon=1e-6):\n{ROOT}",
         "Your function does not accept `eps` by name. Write `eps=1e-6`.", absent="other parameters"),
     "harmless parameters": case(f"def rms_norm(x, weight, eps=None):\n    gamma, eps = weight, eps or 1e-6\n{ROOT}"

@@ -359,15 +359,6 @@ def test_picture_waits_for_a_guess_or_show_me(predictions: Any, homework: Any, s
     assert drawn == [5] and player.box.layout.display is None
 
 
-def test_pictures_do_not_wait_without_ipywidgets(
-    predictions: Any, homework: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(predictions, "ipywidgets", None)
-    monkeypatch.setattr(homework.controls, "ipywidgets", None)
-    _, player, drawn = waiting(predictions, homework)
-    assert drawn == [3] and player.controls == {}
-
-
 def test_show_all_shows_current_and_later_pictures_once(predictions: Any, homework: Any) -> None:
     _, _, drawn = waiting(predictions, homework)
     predictions.show_all()
@@ -377,14 +368,6 @@ def test_show_all_shows_current_and_later_pictures_once(predictions: Any, homewo
 
 
 # Tables, and whether a student's functions are correct
-
-
-def test_table_names_the_source_of_its_numbers(homework: Any) -> None:
-    yours = homework.controls.Lazy("scaled_attention")
-    rows = [("mine", "0.5 0.5", lambda: yours.softmax(np.zeros(2))), ("by hand", "3.1", lambda: 3.0, "It is 3.")]
-    shown = homework.tables.compare(rows)
-    assert [row[3:] for row in shown.rows if len(row) > 1] == [("your softmax", "same"), ("NumPy", "rounding")]
-    assert "<td" in shown._repr_html_() and "It is 3." in shown._repr_html_()
 
 
 def test_solutions_agree_with_the_reference_values(homework: Any) -> None:
@@ -439,15 +422,6 @@ def test_numbers_about_deep_networks_match_the_text() -> None:
 # The model of names
 
 
-def test_sampled_names_are_new_and_reproducible(homework: Any) -> None:
-    names = homework.names
-    written = [names.sample(homework.modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
-    assert written == [names.sample(homework.modules, np.random.default_rng(seed), 0.7) for seed in range(30)]
-    assert len({*written} - {name for group in names.census() for name in group}) > 10
-    greedy = homework.decoder.generate(np.array([0]), names.model(), names.HEADS, 16, eos=0)
-    assert names.sample(homework.modules, np.random.default_rng(0), 0) == names.text(greedy)
-
-
 @pytest.mark.slow
 def test_names_on_the_first_pages_are_written_by_the_solutions(homework: Any) -> None:
     written = [name for name, _ in homework.pictures.written(homework.modules).rows]
@@ -500,15 +474,6 @@ def test_traced_parts_add_up_to_the_decoder(homework: Any) -> None:
     whole = homework.decoder.decoder_logits(tokens, names.model(), names.HEADS)
     stream = sum(vectors for _, vectors in names.trace(homework.modules, tokens).added)
     np.testing.assert_allclose(stream @ names.model()["w_out"] + names.model()["b_out"], whole, atol=1e-12)
-
-
-def test_function_is_replaced_in_every_module_and_restored(homework: Any) -> None:
-    norms, blocks = homework.layernorm, homework.transformer_block
-    original = norms.layer_norm
-    with contextlib.suppress(KeyError), homework.names.replaced(homework.modules, original, len):
-        assert norms.layer_norm is blocks.layer_norm is len
-        raise KeyError
-    assert norms.layer_norm is blocks.layer_norm is original
 
 
 # Pictures

@@ -175,14 +175,6 @@ def test_mistakes_in_other_functions_fail_no_check_of_a_correct_one(
                 check(calls.Caller(module))
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_functions_in_examples_use_only_numpy(module: str) -> None:
-    given = [value for _, args, kwargs in examples(module) for value in (*args, *kwargs.values()) if callable(value)]
-    for function in given:
-        used = inspect.getclosurevars(function)
-        assert not used.nonlocals and set(used.globals) <= {"np"}, function.__name__
-
-
 @pytest.mark.parametrize("source", [examples, docstrings, checks])
 def test_dependencies_show_for_changes_of_any_sign(source: Any) -> None:
     """The contract leaves the direction of the change to the student."""

@@ -102,17 +102,6 @@ def test_weights_with_the_lowest_held_out_loss_are_kept(train: Any, monkeypatch:
     assert (kept[1] == kept[0] + 1).all() and (kept[2] == kept[1]).all()
 
 
-@pytest.mark.slow
-def test_held_out_loss_predicts_each_character_from_its_prefix(train: Any) -> None:
-    """With a mask, both ways to measure agree. Without one, only prefix_loss hides the next characters."""
-    corpus = train.read_text(LINES)
-    for name, same in (("complete", True), ("without the mask", False)):
-        training = finished(small(train, design=train.DESIGNS[name], steps=40))
-        honest = train.prefix_loss(training.params, corpus.held_out, corpus.alphabet, training.design)
-        assert training.history[-1].held_out == pytest.approx(honest, abs=1e-5)
-        assert (abs(training.loss(corpus.held_out) - honest) < 1e-5) is same
-
-
 def test_trained_parameters_work_with_decoder_logits(train: Any, homework: Any) -> None:
     training = small(train)
     training.advance()

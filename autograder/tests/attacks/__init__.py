@@ -96,7 +96,7 @@ for group in GROUPS:
     importlib.import_module(f"{__name__}.{group}")
 
 # The attacks to repeat without a layer because it helps to stop them. They are skipped if the promise depends on it.
-_PROCESSES = ("disturbing/daemon", "disturbing/killed_processes", "exhausting/crashes", "exhausting/endless_calls")
+_PROCESSES = ("disturbing/daemon", "disturbing/killed_processes", "exhausting/crashes")
 _MEMORY = ("stealing/parent_in_proc", "stealing/parent_traced")
 _FILES = (
     "disturbing/files_everywhere", "disturbing/files_in_open_folders", "disturbing/own_folder_closed", "disturbing/shadow_modules",

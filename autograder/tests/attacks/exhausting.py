@@ -32,22 +32,9 @@ def asked_where_it_is():
             pass
 
 
-@attack()
-def dear_questions():
-    """Asks questions that are cheap to send and expensive to decode: thousands of small arrays."""
-    SMALL = msgpack.ExtType(0, b"\x0b\x00" + bytes(8))
-    MESSAGE = pack(["ask", "layer_norm", [TUPLE, *[[SMALL] * 990 for _ in range(4)]]])
-    WIRE = next(wires())
-
-    def every_function(x, *_, **__):
-        while True:
-            WIRE.sendall(MESSAGE)
-            WIRE.recv(4096)
-
-
-@attack()
+@attack("layernorm", "scaled_attention", same=("scaled_attention",))
 def crashes():
-    """Reads address 0, recurses until the C stack overflows, and aborts."""
+    """Ends or stops its process, overflows the C stack, or computes forever: in Python, in C, and catching every exception."""
     sys.setrecursionlimit(10**9)
 
     def layer_norm(*_, **__):
@@ -58,6 +45,20 @@ def crashes():
 
     def layer_norm_backward(*arguments, **named):
         return layer_norm_backward(*arguments, **named) if len(arguments[0]) % 2 else os.abort()
+
+    def softmax(*_, **__):
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                pass
+
+    def split_heads(x, *_, **__):
+        return 3 ** (3**17)
+
+    def merge_heads(*_, **__):
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 @attack(needs=("limits",))
@@ -142,25 +143,6 @@ def disk_unseen():
             finally:
                 os.close(file)
         raise RuntimeError("SUCCEEDED: 200 files, closed and mapped")
-
-
-@attack()
-def endless_calls():
-    """Loops forever and catches every exception; computes forever in C, where no signal is handled; stops itself."""
-
-    def layer_norm(*_, **__):
-        while True:
-            try:
-                while True:
-                    pass
-            except BaseException:
-                pass
-
-    def rms_norm(x, *_, **__):
-        return 3 ** (3**17)
-
-    def layer_norm_backward(*_, **__):
-        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 @attack()
@@ -403,72 +385,63 @@ def wire_closed():
         return x
 
 
-@attack()
-def wire_flood():
-    """Floods the connection with unrequested responses, garbage, and requests whose answers it never reads."""
+@attack("layernorm", "scaled_attention", "causal_mask", same=("scaled_attention", "causal_mask"))
+def wire_abused():
+    """Sends unrequested responses, garbage, unread requests, incomplete, slow, deep, huge, impossible and wrong messages."""
+    ARRAY = msgpack.ExtType(0, b"\x0b\x00" + bytes(8))
+    # codes, axes and shapes of arrays
+    IMPOSSIBLE = [
+        (11, 16, [2**62] * 16), (11, 2, [-1, -1]), (99, 1, [0]), (11, 99, []), (0, 1, [2]), (11, 3, [2**40, 2**40, 0]), (255, 0, []),
+    ]  # fmt: skip
+
+    def endlessly(*messages, pause=0.0):
+        while True:
+            send(*messages)
+            time.sleep(pause)
+
+    def once(*messages):
+        send(*messages)
+        time.sleep(100)
+
+    def at_last(*messages):
+        send(*messages)
+        os._exit(0)
 
     def layer_norm(*_, **__):
-        while True:
-            send(*[["answered", 1.0, [TUPLE], False]] * 1000)
+        endlessly(*[["answered", 1.0, [TUPLE], False]] * 1000)
 
     def rms_norm(*_, **__):
-        while True:
-            send(os.urandom(2**16))
+        endlessly(os.urandom(2**16))
 
     def layer_norm_backward(*_, **__):
-        while True:
-            send(["ask", "causal_mask.causal_mask", [2000], {}])
+        endlessly(["ask", "causal_mask.causal_mask", [2000], {}])
 
+    def softmax(*_, **__):
+        once(pack(["answered", 1.0, [TUPLE], False])[:9])
 
-@attack()
-def wire_large():
-    """Sends deeply nested lists, a message that grows seventyfold when decoded, and a huge length without a message."""
-
-    def layer_norm(*_, **__):
-        send(pack(b"\x91" * 10**6 + b"\xc0"))
-        time.sleep(100)
-
-    def rms_norm(x, *_, **__):
-        send(pack(b"\xdc\x01\x00" + (b"\xdc\x0f\xa0" + b"\x80" * 4000) * 256))
-        time.sleep(100)
-
-    def layer_norm_backward(*_, **__):
-        send(struct.pack("<I", 0xFFFFFFFF))
-        time.sleep(100)
-
-
-@attack()
-def wire_slow():
-    """Sends half a message and waits; sends a large message one byte at a time, without long pauses."""
-
-    def layer_norm(*_, **__):
-        send(pack(["answered", 1.0, [TUPLE], False])[:9])
-        time.sleep(100)
-
-    def rms_norm(x, *_, **__):
+    def scaled_dot_product_attention(*_, **__):
         send(struct.pack("<I", 900_000))
-        while True:
-            send(b"x")
-            time.sleep(0.001)
+        endlessly(b"x", pause=0.001)
 
+    def split_heads(*_, **__):
+        once(pack(b"\x91" * 10**6 + b"\xc0"))
 
-@attack()
-def wire_wrong_replies():
-    """Sends impossible arrays, responses of the wrong kind, incomplete responses, and names that are not strings."""
-    BAD = [
-        (11, 16, [2**62] * 16), (11, 2, [-1, -1]), (99, 1, [0]), (11, 99, []), (0, 1, [2]), (11, 3, [2**40, 2**40, 0]), (255, 0, [])
-    ]
+    def merge_heads(*_, **__):  # it would grow seventyfold when it is decoded
+        once(pack(b"\xdc\x01\x00" + (b"\xdc\x0f\xa0" + b"\x80" * 4000) * 256))
 
-    def layer_norm(x, *_, **__):
-        code, ndim, shape = BAD[int(1000 * abs(x.flat[0])) % len(BAD)]
+    def multi_head_attention(*_, **__):
+        once(struct.pack("<I", 0xFFFFFFFF))
+
+    def causal_mask(t):
+        code, ndim, shape = IMPOSSIBLE[t % len(IMPOSSIBLE)]
         array = msgpack.ExtType(0, struct.pack(f"<BB{len(shape)}q", code, ndim, *shape) + b"\7\7")
-        send(["answered", array, [TUPLE], False], ["ask", msgpack.ExtType(3, b"1234567!"), [TUPLE]], ["answered"], ["answered", [TUPLE, 0]])
-        os._exit(0)
+        at_last(["answered", array, [TUPLE], False], ["ask", msgpack.ExtType(3, b"1234567!"), [TUPLE]], ["answered"])
 
-    def rms_norm(*_, **__):
-        send(["ask", "layernorm.layer_norm", [], {1: 2}], [], [[]], {}, None, 7)
-        os._exit(0)
+    def padding_mask(*_, **__):
+        at_last(["ask", "layernorm.layer_norm", [], {1: 2}], [], [[]], {}, None, 7)
 
-    def layer_norm_backward(*_, **__):
-        send(["answered", 1, [TUPLE, 99], 0], ["raised", [[], "", "", 0, "", []]], ["raised", [[7], 1, 2, "3", 4, 5]], ["invoke", 1, []])
-        os._exit(0)
+    def apply_mask(*_, **__):
+        at_last(["answered", 1, [TUPLE, 99], 0], ["raised", [[], "", "", 0, "", []]], ["raised", [[7], 1, 2, "3", 4, 5]], ["invoke", 1, []])
+
+    def dependency_matrix(*_, **__):  # cheap to send and expensive to decode
+        endlessly(["ask", "layer_norm", [TUPLE, *[[ARRAY] * 990 for _ in range(4)]]])

@@ -187,62 +187,44 @@ def said_by_a_second_import():
         return 0
 
 
-@attack(silent=True)
-def said_in_errors():
-    """Puts hidden arguments into the text, name, notes, line and file of an exception."""
+@attack("layernorm", "scaled_attention", silent=True, same=("scaled_attention",))
+def said_in_responses():
+    """Encodes hidden arguments in errors, their lines and files, in shapes, keys and types of results, and in forged responses."""
 
-    def line(x):
-        return int(abs(float(x.flat[0])) * 1e4) % 900_000 + 1000
+    def number(x, size=900_000):
+        return int(abs(float(np.ravel(x)[0])) * 1e4) % size + 1000
+
+    def digits(x):
+        return [int(d) + 1 for d in str(number(x))]
 
     def layer_norm(x, *_, **__):
-        error = type(f"Leak{line(x)}", (RuntimeError,), {})(repr(x))
+        error = type(f"Leak{number(x)}", (RuntimeError,), {})(repr(x))
         error.add_note(repr(x))
-        exec(compile("\n" * line(x) + "raise error from ValueError(str(error))", __file__, "exec"), {"error": error})
+        exec(compile("\n" * number(x) + "raise error from ValueError(str(error))", __file__, "exec"), {"error": error})
 
     def rms_norm(x, *_, **__):
         print(x, flush=True)
-        name = os.path.join(os.path.dirname(__file__), f"leak{abs(float(x.flat[0])):.6f}.py")
+        name = os.path.join(os.path.dirname(__file__), f"leak{number(x)}.py")
         exec(compile("raise KeyError(data)", name, "exec"), {"data": x.tobytes()})
 
     def layer_norm_backward(grad_out, x, *_, **__):
-        raise SyntaxError("here", (__file__, line(x), 1, repr(x)))
+        raise SyntaxError("here", (__file__, number(x), 1, repr(x)))
 
-
-@attack(silent=True)
-def said_in_forms():
-    """Encodes hidden arguments in the shapes, dtypes, lengths, keys and types of its results."""
-
-    def digits(x):
-        return [int(d) + 1 for d in f"{abs(float(x.flat[0])):.4f}" if d.isdigit()]
-
-    def layer_norm(x, *_, **__):
+    def softmax(x, *_, **__):
         return np.zeros(digits(x)[:4], "int8")
 
-    def rms_norm(x, *_, **__):
-        return {f"leak {x.flat[0]}": x, **{d: d for d in digits(x)}}
+    def scaled_dot_product_attention(q, *_, **__):
+        return {f"leak {q.flat[0]}": q, **{d: d for d in digits(q)}}, tuple([f"leak {q.flat[0]}"] * sum(digits(q)))
 
-    def layer_norm_backward(grad_out, x, *_, **__):
-        return tuple([f"leak {x.flat[0]}"] * sum(digits(x)))
-
-
-@attack(silent=True)
-def said_in_replies():
-    """Forges responses whose indices, hints and file names encode hidden arguments."""
-
-    def number(x):
-        return int(abs(float(x.flat[0])) * 1e4)
-
-    def layer_norm(x, *_, **__):
+    def split_heads(x, *_, **__):
         n = number(x)
-        response("raised", [["RuntimeError"], f"leak {n}", f"leak{n}.py", n % 100_000, f"leak {n}", [f"leak{n}"]])
+        response("raised", [["RuntimeError", f"Leak{n}"], f"leak {n}", f"leak{n}.py", n, f"leak {n}", [f"leak{n}"]])
 
-    def rms_norm(x, *_, **__):
-        n = number(x)
-        response("raised", [["RuntimeError", f"Leak{n}"], f"leak {n}", "layernorm.py", n % 100_000 + 100, f"l{n}", []])
+    def merge_heads(x):
+        response("raised", [["RuntimeError"], f"leak {number(x)}", "layernorm.py", number(x), f"l{number(x)}", []])
 
-    def layer_norm_backward(grad_out, x, *_, **__):
-        n = number(x)
-        response("answered", f"leak {n}", [TUPLE, *[n % 32] * 20], True)
+    def multi_head_attention(x, *_, **__):
+        response("answered", f"leak {number(x)}", [TUPLE, *[number(x) % 32] * 20], True)
 
 
 @attack(silent=True)

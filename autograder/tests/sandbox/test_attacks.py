@@ -210,7 +210,7 @@ def need(attack: Attack, held: list[str]) -> Attack:
 
 # .ci/run tries only these, because they do not wait for a limit.
 QUICK = (
-    "forging/forged_replies", "stealing/kit_files", "stealing/said_in_errors", "stealing/system_files",
+    "forging/forged_replies", "stealing/kit_files", "stealing/said_in_responses", "stealing/system_files",
     "disturbing/files_everywhere", "disturbing/system_calls",
 )  # fmt: skip
 

@@ -1,7 +1,5 @@
-"""The sandbox's folder: who may read it, and that everything left behind is counted and removed."""
+"""The sandbox's folder: who may read it, and the memory of a process."""
 
-import ctypes
-import math
 import mmap
 import os
 import shutil
@@ -68,56 +66,6 @@ def test_paths_that_others_can_reach_and_read() -> None:
     shutil.rmtree(place)
 
 
-FILES = {"m.py": b"x = 1", "data.txt": b"text", "folder/inner.py": b"y = 2"}
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_each_process_gets_a_new_temporary_folder(folder: Folder) -> None:
-    folder.write(FILES)
-    temporary = folder.writable / "own"
-    temporary.symlink_to(folder.submission)  # a link in its place is not followed
-    times = []
-    for _ in range(2):
-        folder.writable.chmod(0)  # code that runs as the grader's user can do this
-        folder.submission.chmod(0)
-        workspace.renew(str(temporary), str(folder.submission), folder.uid)
-        assert not temporary.is_symlink() and os.listdir(temporary) == ["data.txt"]
-        assert (temporary / "data.txt").readlink() == folder.submission / "data.txt"  # a link rather than a copy
-        assert (temporary.stat().st_mode & 0o777, temporary.stat().st_uid) == (0o700, folder.uid or os.getuid())
-        times.append(temporary.stat().st_ctime_ns)
-        (temporary / "left").write_text("left")  # removed even if the folder was not cleared
-    assert times[0] < times[1]
-    workspace.clear(str(folder.writable))
-    assert os.listdir(folder.writable) == [] and content(folder.submission) == FILES
-
-
-# Files left behind are counted and removed
-
-
-def test_usage_counts_bytes_and_entries(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "file").write_bytes(bytes(10**6))
-    (tmp_path / "loop").symlink_to(tmp_path)
-    assert 10**6 <= workspace.usage(str(tmp_path)) < 10**6 + 20_000
-    for number in range(workspace.MAX_ENTRIES):
-        (tmp_path / str(number)).touch()
-    assert workspace.usage(str(tmp_path)) == math.inf
-
-
-@linux
-def test_blocks_beyond_the_end_of_a_file_and_unlinked_files_count(tmp_path: Path) -> None:
-    keep_size, none, size = 1, ctypes.c_long(0), ctypes.c_long(2**22)
-    with open(tmp_path / "file", "wb") as file:
-        if ctypes.CDLL(None, use_errno=True).fallocate(file.fileno(), keep_size, none, size):
-            pytest.skip("no fallocate on this file system")
-        assert workspace.unlinked(os.getpid()) < 2**22 <= workspace.usage(str(tmp_path))
-        (tmp_path / "file").unlink()
-        assert workspace.usage(str(tmp_path)) == 0 and workspace.unlinked(os.getpid()) >= 2**22
-
-
 @linux
 @pytest.mark.parametrize("flags", [mmap.MAP_PRIVATE, mmap.MAP_SHARED], ids=["private", "shared"])
 def test_anonymous_memory_of_a_process_counts(flags: int) -> None:
@@ -126,19 +74,3 @@ def test_anonymous_memory_of_a_process_counts(flags: int) -> None:
         held.write(b"x" * 2**26)
         assert workspace.status(os.getpid())[0] - before > 2**25
     assert workspace.status(2**22 + 1) == (0, 0)
-
-
-@as_root
-def test_files_in_world_writable_folders_are_removed_even_if_others_vanish(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found = workspace.open_folders()
-    assert {"/tmp", "/var/tmp"} <= {*found}
-    places = [Path(place) / "stray-of-a-test" for place in found if os.access(place, os.W_OK)]
-    for place in places:
-        place.mkdir()
-        os.chown(place, 59_998, 59_998)
-    names = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda folder: ["vanished", *names(folder)])
-    workspace.strays(59_998)
-    assert [place for place in places if place.exists()] == []

@@ -92,15 +92,6 @@ def test_time_of_ended_processes_counts_until_the_next_submission() -> None:
 
 
 @forked
-def test_time_of_the_fork_server_counts() -> None:
-    with opened("import os\nfor n in range(1_000): os.mkdir(str(n))\n") as (sandbox, process):
-        assert process.load(["m"]) == Response()
-        before = sandbox.budget.own_seconds
-        process.close()
-        assert sandbox.budget.own_seconds > before
-
-
-@forked
 def test_killed_fork_server_is_restarted() -> None:
     with Sandbox(LIMITS) as sandbox:
         for _ in range(2):
@@ -133,10 +124,6 @@ def test_interpreter_that_needs_a_library_path(tmp_path: Path, monkeypatch: pyte
     with Sandbox(LIMITS) as sandbox:
         process = started(sandbox, "import os\ndef f(): return 'LD_LIBRARY_PATH' in os.environ\n")
         assert call(process, "f").value is False
-
-
-@forked
-def test_server_with_another_version_of_python_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version", "3.99.7 (main)")
     with (
         Sandbox(LIMITS) as sandbox,

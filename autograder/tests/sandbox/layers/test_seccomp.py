@@ -17,7 +17,20 @@ def test_system_call_numbers_are_the_kernels() -> None:
     assert {name: (ours, KERNEL.get(name)) for name, ours in seccomp._ALLOWED.items() if ours != KERNEL.get(name)} == {}
 
 
-def test_every_check_is_of_an_allowed_call() -> None:
+HARMFUL = """
+    acct unshare setns mount umount2 pivot_root chroot fsopen open_tree init_module kexec_load reboot swapon settimeofday
+    sethostname syslog bpf perf_event_open userfaultfd io_uring_setup personality ptrace setsid setpgid setuid setresuid
+    setgroups capset capget sync iopl vhangup kcmp futex_waitv futex_wake listmount fanotify_init name_to_handle_at
+    modify_ldt fork vfork clone3 execve execveat pipe pipe2 mknod mknodat sendmsg socket socketpair chmod fchmod fchmodat
+    chown fchown lchown utimensat setxattr flock fadvise64 preadv2 inotify_init1 inotify_add_watch mincore readahead
+    cachestat landlock_create_ruleset statfs memfd_create memfd_secret shmget semget msgget mq_open io_setup seccomp
+    fallocate add_key setpriority sched_setaffinity sched_setscheduler ioprio_set setrlimit process_vm_readv
+    process_vm_writev pidfd_open pidfd_getfd pidfd_send_signal rt_sigqueueinfo tkill
+"""
+
+
+def test_harmful_calls_are_not_allowed_and_every_check_is_of_an_allowed_one() -> None:
+    assert set(HARMFUL.split()) <= set(KERNEL) - set(seccomp._ALLOWED)
     assert set(seccomp._checks()) <= set(seccomp._ALLOWED)
 
 

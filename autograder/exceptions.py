@@ -85,10 +85,7 @@ class CallTimeout(TimeoutError):
 
 
 class Raised(Exception):
-    """An error of the submission: the exception that its code raised."""
-
-    def __init__(self, error: BaseException | None = None):
-        self.error = error or self
+    """An error of the submission, whose cause, if there is one, is the exception that its code raised."""
 
 
 class Missing(Raised, AttributeError):

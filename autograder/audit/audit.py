@@ -32,8 +32,9 @@ from autograder.audit.cases import (
     row_of,
     submission,
 )
+from autograder.grading.call_results import alike_in_form
+from autograder.grading.diagnosis import KnownResponses
 from autograder.grading.grader import Grader
-from autograder.grading.known_responses import KnownResponses, alike_in_form
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception

@@ -12,9 +12,8 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import Unexplained
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Group, digest_of, shortest
-from autograder.grading.call_results import compared, with_needed
+from autograder.grading.call_results import compared, with_needed, wrong_in_value
 from autograder.grading.grader import Grader
-from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
 from autograder.submissions.submission import Submission
@@ -65,7 +64,7 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     plan, rubric, function = grader.plan, grader.rubric, member.function
     module = rubric.module_of(function)
     helpers = tuple(name for name in rubric.modules[module].functions if name != function)
-    every = (*plan.public(module), *plan.hidden.get(module, ()))
+    every = (*plan.public[module], *plan.hidden.get(module, ()))
     test_calls = with_needed(every, [test_call for test_call in every if test_call.target.function == function])
     uses = rubric.modules[module].uses
     imports = [f"from {name} import {', '.join(rubric.modules[name].functions)}" for name in uses]

@@ -22,7 +22,7 @@ HOMEWORK = Homework()
 def run_once(plan: Plan) -> None:
     """Make every test call on the references once, and compare the results."""
     for module in plan.rubric.groups:
-        test_calls = (*plan.public(module), *plan.hidden.get(module, ()))
+        test_calls = (*plan.public[module], *plan.hidden.get(module, ()))
         compared(test_calls, Direct(HOMEWORK.functions).run(test_call.call for test_call in test_calls))
 
 
@@ -56,6 +56,6 @@ def _call(plan: Plan, files: Mapping[str, bytes], end: Connection) -> None:
             for _ in range(2):
                 started = time.process_time()
                 for module in plan.rubric.groups:
-                    Direct(functions).run(t.call for t in (*plan.public(module), *plan.hidden.get(module, ())))
+                    Direct(functions).run(t.call for t in (*plan.public[module], *plan.hidden.get(module, ())))
                 seconds = time.process_time() - started
     end.send(seconds)

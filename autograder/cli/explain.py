@@ -16,9 +16,8 @@ from autograder.exceptions import ArgumentsError
 from autograder.feedback.sentences import line
 from autograder.gradebook import pool, store
 from autograder.grading import scoring
-from autograder.grading.call_results import CallResult, of_function, outcome
+from autograder.grading.call_results import CallResult, of_function, outcome, wrong_in_value
 from autograder.grading.grader import Result, open_grader
-from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.scoring import CriterionScore, Why
 from autograder.homework.homework import Homework
 from autograder.shared.display import display

@@ -22,9 +22,8 @@ import numpy as np
 
 from autograder.feedback.counterexamples import lines
 from autograder.feedback.results import Guess, Unexplained
-from autograder.grading.call_results import CallResult
+from autograder.grading.call_results import CallResult, wrong_in_value
 from autograder.grading.grader import ModuleResult, Result
-from autograder.grading.known_responses import wrong_in_value
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import Module, Rubric
 from autograder.shared.bindings import bound_names

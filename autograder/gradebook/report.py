@@ -25,7 +25,7 @@ from autograder.feedback.results import Cause, Grade, module_of
 from autograder.gradebook import class_statistics
 from autograder.gradebook.batch import Run
 from autograder.gradebook.rows import StudentRow, names_by_key
-from autograder.grading.diagnosis import built_in
+from autograder.grading.call_results import built_in
 from autograder.homework.homework import PACKAGE, Homework
 from autograder.homework.rubric import CHARGES
 from autograder.sandbox import layers

@@ -9,17 +9,33 @@ A test call is one request to a student's process. Its kinds are:
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from autograder.grading.thresholds import SAME, SAME_ROUNDING
+from autograder.homework.library import (
+    CHANGES,
+    COPIES,
+    COPIES_OF_LISTS,
+    FLOAT64,
+    KEEP_DTYPE,
+    KEPT,
+    NO_CHANGES,
+    Misconception,
+    of_dtype,
+)
 from autograder.sandbox.protocol import Error, Request, Response
 from autograder.sandbox.wire import Handle
-from autograder.shared.compare import Compared, Failure, compare, values_agree
+from autograder.shared.changes import expression, in_words
+from autograder.shared.compare import Compared, Failure, compare, deviation, equal, values_agree
 from autograder.shared.differences import difference
 from autograder.shared.display import display
-from autograder.shared.tree import Opaque, leaves
+from autograder.shared.tree import Opaque, arrays, leaves
 from autograder.submissions.text import printable
 
 
@@ -233,3 +249,192 @@ def repeats(response: Response, first: Response | None) -> bool:
     if first.error is not None or response.error is not None:
         return first.error is not None and response.error is not None
     return values_agree(first.value, response.value)
+
+
+# Wrong responses with one cause
+
+
+def alike(test_call: TestCall, first: Response, second: Response) -> bool:
+    """Whether two responses to a call have the same value: an error of the same kind, or values within the tolerance."""
+    if first.ended is not None or second.ended is not None:
+        return False
+    if test_call.kind != "call":
+        return True
+    if first.error is not None and second.error is not None:
+        return first.error.kind == second.error.kind
+    if error := first.error or second.error:
+        return not test_call.rules.error and _breaks_down(error, (first.value, second.value))
+    if test_call.rules.error:
+        # If an error is expected, all returned values are equivalent, except None, which is a missing return.
+        return (first.value is None) == (second.value is None)
+    of_type = _of_another_type(test_call, first)
+    if of_type:
+        return of_type == _of_another_type(test_call, second)  # any numbers in place of booleans are equivalent
+    return equal(test_call.counted(first.value), test_call.counted(second.value), _allowed(test_call, first.value))
+
+
+def _breaks_down(error: Error, value: Any) -> bool:
+    """Whether Python's own numbers raise this error where NumPy returns the nan or infinity in the value."""
+    numbers = [np.asarray(leaf) for leaf in leaves(value)]
+    is_finite = all(np.isfinite(array).all() for array in numbers if array.dtype.kind == "f")
+    arithmetic = error.kind in ("ZeroDivisionError", "OverflowError") or error.text == "math domain error"
+    return arithmetic and not is_finite
+
+
+def explained(test_call: TestCall, version: Response, response: Response) -> float:
+    """How much of a failing response a version explains: 1.0 for all, at most 0.5 if it is only closer."""
+    if alike(test_call, version, response):
+        return 1.0
+    if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
+        return 0.0
+    values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
+    parts = [[np.asarray(leaf) for leaf in group] for group in zip(*map(leaves, values), strict=False)]
+    explained = 0.0
+    for correct, predicted, actual in parts:
+        numbers = {correct.dtype.kind, predicted.dtype.kind, actual.dtype.kind} <= {*"biuf"}
+        if numbers and correct.shape == predicted.shape == actual.shape:
+            # How much closer it is to the predicted value than to the correct one, as a share of its deviation.
+            before, after = deviation(actual, correct), deviation(actual, predicted)
+            explained += 1 - after / before if after < before < np.inf else 0.0
+    return explained / max(1, len(parts)) / 2
+
+
+def _allowed(test_call: TestCall, value: Any) -> float:
+    """Return the tolerance between two wrong responses: larger than the call's if that is meant for a much smaller value."""
+    if not 0 < test_call.allowed < SAME:
+        return test_call.allowed
+    largest = max((float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays(value)), default=0.0)
+    return max(test_call.allowed, SAME * min(1.0, largest))
+
+
+def _of_another_type(test_call: TestCall, response: Response) -> str:
+    """Return the type returned instead of an array, or of an array of booleans; "" if the type is correct."""
+    if not isinstance(test_call.expected, np.ndarray):
+        return ""
+    difference, _ = compare(test_call.expected, response.value, np.inf)
+    return difference.got if difference is not None and difference.kind == "type" else ""
+
+
+def alike_in_form(test_call: TestCall, first: Response, second: Response) -> bool:
+    """Whether two responses have the same side effects and dtype."""
+    if (set(first.changed), first.shared) != (set(second.changed), second.shared):
+        return False
+    if first.error is not None or second.error is not None or not test_call.rules.dtype:
+        return True
+    values = test_call.counted(first.value), test_call.counted(second.value)
+    difference, _ = compare(*values, test_call.allowed, dtype=True)
+    return difference is None or difference.kind != "dtype"
+
+
+def wrong_in_value(call_result: CallResult) -> bool:
+    """Whether a call fails by more than side effects and dtype."""
+    if not call_result.failed or call_result.kind in ("changed", "changed_later", "shared", "overwritten"):
+        return False
+    expected = Response(value=call_result.test_call.expected)
+    return call_result.kind != "dtype" or not alike(call_result.test_call, expected, call_result.response)
+
+
+# Rounding errors, as opposed to other small errors
+
+
+def alike_in_rounding(test_call: TestCall, exact: Response, inexact: Response, response: Response) -> bool:
+    """Whether a response has errors of the same size as the known inexact one."""
+    if inexact.error is not None or response.error is not None or test_call.kind != "call":
+        return alike(test_call, inexact, response)
+    correct = test_call.counted(exact.value)
+    far, theirs = (distance(correct, test_call.counted(item.value)) for item in (inexact, response))
+    if far <= test_call.allowed:
+        return alike(test_call, exact, response)
+    return far / SAME_ROUNDING <= theirs <= far * SAME_ROUNDING or theirs == np.inf
+
+
+def distance(exact: Any, value: Any) -> float:
+    """Return the largest deviation of a value or its parts; negative for another shape or type, infinite unless all are finite."""
+    if exact is None or value is None:
+        return 0.0 if exact is value else -1.0  # an error was raised
+    failure, away = compare(exact, value, np.inf)
+    return away if failure is None or failure.kind == "value" else -1.0
+
+
+def wrong_alike(correct: Any, exact: Any, value: Any, allowed: float) -> bool | None:
+    """Whether a value is much closer to the exact misconceptions' value than to the correct one; None if these have no effect."""
+    apart, residual = distance(correct, exact), distance(exact, value)
+    if 0 <= apart <= allowed:
+        return None
+    return 0 <= residual <= max(apart / SAME_ROUNDING, allowed)
+
+
+# Side effects and wrong dtypes are named by observation
+
+OBSERVED = {
+    "shares_memory": ("Your result shares memory with an argument.", "Return a new array, or a copy."),
+    "overwrites_result": (
+        "A result that you returned changed in a later call, or when another result was overwritten.",
+        "Return a new one in every call.",
+    ),
+    "remembers": (
+        "The same call returned a different result the second time.",
+        "Keep nothing from one call to the next, and use no random numbers.",
+    ),
+    # Other mistakes that are in no library, in a class report.
+    "signature": ("Your function does not accept the arguments of every call that the docstring allows.", ""),
+    "partly_right": ("Your code gives the correct values with some arguments, but not with others.", ""),
+}
+
+
+def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
+    """Return the wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
+    every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in observations(r, explained)]
+    at_once = {m.changes for is_later, m in every if not is_later}
+    first = {m.name: m for is_later, m in reversed(every) if not (is_later and m.changes in at_once)}
+    return tuple(first[name] for name in dict.fromkeys(m.name for _, m in every) if name in first)
+
+
+def observations(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
+    """Yield the wrong side effects and dtypes in one call result."""
+    test_call, response, (module, function) = call_result.test_call, call_result.response, astuple(call_result.target)
+    later = test_call.kind == "changes"
+    has_numpy = any(value is np for value in test_call.reference.__globals__.values())
+    copies = COPIES if has_numpy else COPIES_OF_LISTS
+    found: list[tuple[str, str, str, str]] = []  # name, details, what to read, and the changed argument
+    for number in dict.fromkeys(change.argument for change in response.changed):
+        name = expression(test_call.names, number, ()).replace(" ", "_")
+        how = in_words(test_call.names, (change for change in response.changed if change.argument == number))
+        details = f": {how}{', which is visible only after the call' if later else ''}"
+        found.append((f"changes_{name}{'_later' * later}", details, copies, name))
+    dtype, floats = _dtypes(call_result)
+    if dtype:
+        found.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
+    if response.shared:
+        found.append(("shares_memory", "", COPIES, ""))
+    if call_result.kind == "overwritten":
+        found.append(("overwrites_result", "", copies, ""))
+    if call_result.kind == "unsteady" and not explained:
+        found.append(("remembers", "", KEPT, ""))
+    criteria = (test_call.criterion,) if test_call.criterion else ()
+    for name, details, read, changes in found:
+        does, fix = built_in(name)
+        yield Misconception(
+            module, function, name, criteria, f"{does.removesuffix('.')}{details}.", fix, read, changes=changes
+        )
+
+
+def built_in(name: str) -> tuple[str, str]:
+    """Return the sentences about a mistake that is in no library, without details of one submission; empty for other names."""
+    if changed := re.fullmatch(r"changes_(.+?)(_later)?", name):
+        return f"{CHANGES.format(changed[1])}.", NO_CHANGES
+    if dtype := re.fullmatch(r"((?:float|u?int)\d+)_result", name):
+        return f"Your result is {dtype[1]}.", FLOAT64 if dtype[1] == "float64" else f"{KEEP_DTYPE}."
+    return OBSERVED.get(name, ("", ""))
+
+
+def _dtypes(call_result: CallResult) -> tuple[str, str]:
+    """Return the first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
+    response, test_call = call_result.response, call_result.test_call
+    expected = [array.dtype for array in arrays(test_call.expected)]
+    due = next((dtype for dtype in expected if dtype.kind == "f"), None)
+    if due is None or not test_call.rules.dtype or not call_result.returned:
+        return "", ""
+    returned = [leaf.dtype for leaf in leaves(response.value) if isinstance(leaf, np.ndarray | np.generic)]
+    unexpected = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
+    return (str(unexpected), str(due)) if unexpected is not None else ("", "")

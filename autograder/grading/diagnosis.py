@@ -5,10 +5,13 @@ they were diagnosed. The search is greedy: it tries every misconception alone, t
 most, until a set reproduces everything. It is bounded by counts, never by time, so it gives the same result on every machine.
 
 Candidates explain values, errors and state kept between calls. Changed arguments and wrong dtypes are observed directly
-(`observed`, at the end).
+(`observed` in call_results.py).
 """
 
+import hashlib
+import pickle
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
@@ -17,37 +20,102 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, compared, of_function
-from autograder.grading.known_responses import (
-    KnownResponses,
+from autograder.grading.call_results import (
+    CallResult,
+    TestCall,
     alike,
     alike_in_form,
     alike_in_rounding,
+    compared,
     explained,
+    observed,
+    of_function,
+    with_needed,
     wrong_alike,
     wrong_in_value,
 )
 from autograder.grading.plan import Plan
+from autograder.grading.runner.processes import Direct
 from autograder.grading.thresholds import BEST, LEAST_EVIDENCE, MOST_COMBINATIONS, MOST_TOGETHER, TELLING
-from autograder.homework.library import (
-    CHANGES,
-    COPIES,
-    COPIES_OF_LISTS,
-    FLOAT64,
-    KEEP_DTYPE,
-    KEPT,
-    NO_CHANGES,
-    Misconception,
-    Version,
-    of_dtype,
-)
+from autograder.homework.library import Misconception, Version
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.wire import Handle
-from autograder.shared.changes import expression, in_words
-from autograder.shared.tree import arrays, leaves
+from autograder.shared.tree import leaves
 
 MOST_HELD = 20_000  # cached versions with their responses: about 60 MB
 Helpers = tuple[tuple[str, tuple[Misconception, ...]], ...]
+
+
+class KnownResponses:
+    """The responses of every version of one function, with helpers that have certain misconceptions, to the test calls.
+
+    They are computed once for all submissions, when first needed, after the calls whose objects a call takes. A version that
+    keeps state between calls makes all calls of the process, in order. Equal responses are one object, which saves memory
+    and comparisons.
+    """
+
+    def __init__(self, plan: Plan, module: str, function: str, helpers: Mapping[str, tuple[Misconception, ...]]):
+        """`helpers` have these misconceptions."""
+        homework = plan.homework
+        self.homework, self.module, self.function = homework, module, function
+        self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
+        versions = ((name, homework.version(module, name, misconceptions)) for name, misconceptions in helpers.items())
+        self.helpers = {name: version for name, version in versions if version is not None}
+        # Whether the helpers keep state between calls, so that each version runs on every call.
+        self.keeps = any(helper.memory for helper in self.helpers.values())
+        pairs = [
+            (t, process)
+            for process in (plan.second[module], plan.public[module])
+            for t in process
+            if t.target.function == function
+        ]
+        self.test_calls = {test_call.number: test_call for test_call, _ in pairs}
+        # The calls of the first process that makes a call, and those of them that the call needs.
+        self._process = {test_call.number: process for test_call, process in pairs}
+        self._needed = {number: with_needed(self._process[number], [t]) for number, t in self.test_calls.items()}
+        self.by_version: dict[tuple[Misconception, ...], dict[int, Response]] = {}
+        self._distinct: dict[tuple[int, bytes], Response] = {}
+        self._number_alike: dict[tuple[tuple[Misconception, ...], int], int] = {}
+
+    def version(self, misconceptions: tuple[Misconception, ...]) -> Version | None:
+        return self.homework.version(self.module, self.function, misconceptions)
+
+    def response(self, version: Version, number: int) -> Response:
+        """Return the response of a version to a call."""
+        responses = self.by_version.setdefault(version.misconceptions, {})
+        if number not in responses:
+            process = self._process[number]
+            needed: Sequence[TestCall] = self._needed[number]
+            if (
+                version.memory or self.keeps
+            ):  # the order of all calls of the process matters, also through other functions
+                needed, functions = process, version.whole_module(self.helpers)
+            else:
+                functions = {t.target.function: self.homework.functions[t.target.function] for t in needed}
+                functions[self.function] = version.fresh(self.helpers)
+            with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+                answers = Direct(functions).run(t.call for t in needed)
+            for test_call, response in zip(needed, answers, strict=True):
+                if self._process.get(test_call.number) is process:
+                    error = (response.error.kinds, response.error.text) if response.error is not None else None
+                    content = pickle.dumps((response.value, response.changed, response.shared, error))
+                    key = (test_call.number, hashlib.sha256(content).digest())
+                    responses[test_call.number] = self._distinct.setdefault(key, response)
+        return responses[number]
+
+    def differ(self, first: Version, second: Version, number: int) -> bool:
+        """Whether the responses of two versions to a call differ, in value."""
+        responses = self.response(first, number), self.response(second, number)
+        return responses[0] is not responses[1] and not alike(self.test_calls[number], *responses)
+
+    def number_alike(self, version: Version, number: int) -> int:
+        """Return how many misconceptions alone give a version's response to a call: few if the call is typical of it."""
+        key = version.misconceptions, number
+        if key not in self._number_alike:
+            every = self.homework.of_function(self.module, self.function)
+            singles = (self.version((misconception,)) for misconception in every if not misconception.memory)
+            self._number_alike[key] = sum(s is not None and not self.differ(version, s, number) for s in singles)
+        return self._number_alike[key]
 
 
 @dataclass(frozen=True)
@@ -479,79 +547,3 @@ def _same(argument: Any, value: Any) -> bool:
     return isinstance(argument, np.ndarray) and all(
         isinstance(p, np.ndarray) and np.array_equal(p, argument) for p in parts
     )
-
-
-# Side effects and wrong dtypes are named by observation
-
-OBSERVED = {
-    "shares_memory": ("Your result shares memory with an argument.", "Return a new array, or a copy."),
-    "overwrites_result": (
-        "A result that you returned changed in a later call, or when another result was overwritten.",
-        "Return a new one in every call.",
-    ),
-    "remembers": (
-        "The same call returned a different result the second time.",
-        "Keep nothing from one call to the next, and use no random numbers.",
-    ),
-    # Other mistakes that are in no library, in a class report.
-    "signature": ("Your function does not accept the arguments of every call that the docstring allows.", ""),
-    "partly_right": ("Your code gives the correct values with some arguments, but not with others.", ""),
-}
-
-
-def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misconception, ...]:
-    """Return the wrong side effects and dtypes of one function, each once; `explained`: the diagnosis covers kept state."""
-    every = [(r.test_call.kind == "changes", m) for r in call_results if r.failed for m in observations(r, explained)]
-    at_once = {m.changes for is_later, m in every if not is_later}
-    first = {m.name: m for is_later, m in reversed(every) if not (is_later and m.changes in at_once)}
-    return tuple(first[name] for name in dict.fromkeys(m.name for _, m in every) if name in first)
-
-
-def observations(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
-    """Yield the wrong side effects and dtypes in one call result."""
-    test_call, response, (module, function) = call_result.test_call, call_result.response, astuple(call_result.target)
-    later = test_call.kind == "changes"
-    has_numpy = any(value is np for value in test_call.reference.__globals__.values())
-    copies = COPIES if has_numpy else COPIES_OF_LISTS
-    found: list[tuple[str, str, str, str]] = []  # name, details, what to read, and the changed argument
-    for number in dict.fromkeys(change.argument for change in response.changed):
-        name = expression(test_call.names, number, ()).replace(" ", "_")
-        how = in_words(test_call.names, (change for change in response.changed if change.argument == number))
-        details = f": {how}{', which is visible only after the call' if later else ''}"
-        found.append((f"changes_{name}{'_later' * later}", details, copies, name))
-    dtype, floats = _dtypes(call_result)
-    if dtype:
-        found.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
-    if response.shared:
-        found.append(("shares_memory", "", COPIES, ""))
-    if call_result.kind == "overwritten":
-        found.append(("overwrites_result", "", copies, ""))
-    if call_result.kind == "unsteady" and not explained:
-        found.append(("remembers", "", KEPT, ""))
-    criteria = (test_call.criterion,) if test_call.criterion else ()
-    for name, details, read, changes in found:
-        does, fix = built_in(name)
-        yield Misconception(
-            module, function, name, criteria, f"{does.removesuffix('.')}{details}.", fix, read, changes=changes
-        )
-
-
-def built_in(name: str) -> tuple[str, str]:
-    """Return the sentences about a mistake that is in no library, without details of one submission; empty for other names."""
-    if changed := re.fullmatch(r"changes_(.+?)(_later)?", name):
-        return f"{CHANGES.format(changed[1])}.", NO_CHANGES
-    if dtype := re.fullmatch(r"((?:float|u?int)\d+)_result", name):
-        return f"Your result is {dtype[1]}.", FLOAT64 if dtype[1] == "float64" else f"{KEEP_DTYPE}."
-    return OBSERVED.get(name, ("", ""))
-
-
-def _dtypes(call_result: CallResult) -> tuple[str, str]:
-    """Return the first returned dtype that is not expected, and the expected one, regardless of shape; "" if all are correct."""
-    response, test_call = call_result.response, call_result.test_call
-    expected = [array.dtype for array in arrays(test_call.expected)]
-    due = next((dtype for dtype in expected if dtype.kind == "f"), None)
-    if due is None or not test_call.rules.dtype or not call_result.returned:
-        return "", ""
-    returned = [leaf.dtype for leaf in leaves(response.value) if isinstance(leaf, np.ndarray | np.generic)]
-    unexpected = next((dtype for dtype in returned if dtype.kind in "fiu" and dtype not in expected), None)
-    return (str(unexpected), str(due)) if unexpected is not None else ("", "")

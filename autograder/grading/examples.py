@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, compared, of_function
+from autograder.grading.call_results import CallResult, TestCall, alike, compared, of_function, wrong_in_value
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
-from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.grading.thresholds import MOVES, SAME, TIMES
@@ -48,7 +47,7 @@ Confirmed = tuple[CallResult | None, tuple[ProbeResult, ...]]
 
 def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Results) -> dict[str, Confirmed]:
     """Try the failing examples of each function alone. One that a misconception explains need not run."""
-    diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.public(module)])
+    diagnoses = diagnoser.explain(module, [at_home[test_call] for test_call in runner.plan.public[module]])
     examples = [at_home[test_call] for test_call in runner.plan.examples[module]]
     return {name: _confirmed(runner, _failing(examples, name), diagnosis) for name, diagnosis in diagnoses.items()}
 

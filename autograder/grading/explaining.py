@@ -20,10 +20,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, Target, TestCall, compared, of_function, repeats, with_needed
+from autograder.grading.call_results import (
+    CallResult,
+    Target,
+    TestCall,
+    alike,
+    compared,
+    of_function,
+    repeats,
+    with_needed,
+    wrong_in_value,
+)
 from autograder.grading.diagnosis import Analysis, Candidate, Diagnoser, Diagnosis, shortest
 from autograder.grading.examples import with_arguments
-from autograder.grading.known_responses import alike, wrong_in_value
 from autograder.grading.runner.edit_runner import Edit, Edited, Edits, extension
 from autograder.grading.runner.processes import Run, Runner
 from autograder.grading.thresholds import FEW, MOST_ENDLESS, MOST_SPENT, MOST_SURVIVORS
@@ -280,7 +289,7 @@ class Explainer:
         names = dict.fromkeys(name for arguments in argument_sets for name in arguments)
         dims = {name: [getattr(arguments.get(name), "ndim", 0) for arguments in argument_sets] for name in names}
         together = [name for name, counts in dims.items() if counts == next(iter(dims.values()))]
-        public = self.runner.plan.public(call_results[0].target.module)
+        public = self.runner.plan.public[call_results[0].target.module]
         new = {
             like.call.payload: like
             for test_call in (r.test_call for r in call_results if r.test_call in public)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autograder.exceptions import SandboxError
-from autograder.grading.call_results import CallResult, Target, TestCall, compared, reason
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, reason, wrong_in_value
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, ProbeResult, confirmed, same_outcome, with_example
 from autograder.grading.explaining import Explainer
-from autograder.grading.known_responses import wrong_in_value
 from autograder.grading.plan import Plan, record
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore, Why, scored
@@ -145,13 +144,13 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
 
     # Step 1: only the student's own files. 1a, every public call.
     at_home = runner.preview(modules)
-    failing = [name for name in modules if any(at_home[t].failed for t in plan.public(name))]
+    failing = [name for name in modules if any(at_home[t].failed for t in plan.public[name])]
 
     # 1b: a module that uses no other may fail because of another one, so its calls are repeated without the others.
     for module in failing:
         if not rubric.modules[module].uses:
             at_home |= {t: r for t, r in runner.public(module).items() if at_home[t].failed}
-    failing = [name for name in failing if any(at_home[t].failed for t in plan.public(name))]
+    failing = [name for name in failing if any(at_home[t].failed for t in plan.public[name])]
     missing = {name for name in rubric.modules if f"{name}.py" not in runner.submission.files}
 
     # 1c: the examples to show, where the cause can only be in the module itself.
@@ -170,7 +169,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
     graded: dict[str, tuple[CriterionScore, ...]] = {}
     for module in modules:
         # 2a: the public calls again, beside correct modules.
-        public = {test_call: at_home[test_call] for test_call in plan.public(module)}
+        public = {test_call: at_home[test_call] for test_call in plan.public[module]}
         if module in failing and rubric.modules[module].uses:
             with_references = runner.public(module)
             public = {t: r if same_outcome(r, with_references[t]) else with_references[t] for t, r in public.items()}
@@ -203,13 +202,13 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         otherwise = {other: sum(score.points for score in scored(runner, other_rule, visible, every, at_home))}
         tried = [examples[function] for function in functions if function in examples]
         probes = {example.test_call: probe_results for example, probe_results in tried if example is not None}
-        preview = tuple(at_home[test_call] for test_call in plan.public(module))
+        preview = tuple(at_home[test_call] for test_call in plan.public[module])
         unexplained = dict(_unexplained(rubric, every))
         yield ModuleResult(module, graded[module], broken, every.call_results, preview, unexplained, probes, otherwise)
 
     # Step 5: the integration again, with references in place of modules that lost only a part of their points.
     for criterion, (score, _) in together.items():
-        if not score.passed and (correct := _replaceable(rubric, plan.together(criterion.id), graded)):
+        if not score.passed and (correct := _replaceable(rubric, plan.together[criterion.id], graded)):
             together[criterion] = _together(runner, criterion, correct)
     if criteria:
         yield ModuleResult(

@@ -8,6 +8,7 @@ import doctest
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,23 +34,26 @@ class Plan:
     visible: dict[str, tuple[TestCall, ...]]
     examples: dict[str, tuple[TestCall, ...]]
 
-    @property
+    @cached_property
     def rubric(self) -> Rubric:
         return self.homework.rubric
 
-    def public(self, module: str) -> tuple[TestCall, ...]:
-        """Return the test calls whose responses a student may see: those of visible criteria, then the public examples."""
-        return self.visible[module] + self.examples.get(module, ())
+    @cached_property
+    def public(self) -> dict[str, tuple[TestCall, ...]]:
+        """The test calls whose responses a student may see, by module: those of visible criteria, then the public examples."""
+        return {module: test_calls + self.examples.get(module, ()) for module, test_calls in self.visible.items()}
 
-    def in_order(self, module: str) -> tuple[tuple[TestCall, ...], tuple[TestCall, ...]]:
-        """Return the public calls of a module, and those of its second process: one for each function, then the hidden calls."""
-        first = {example.target.function: example for example in reversed(self.examples[module])}
-        return self.public(module), (*reversed(first.values()), *self.hidden[module])
+    @cached_property
+    def second(self) -> dict[str, tuple[TestCall, ...]]:
+        """The calls of the second process of a module: a public one of each function, then the hidden calls."""
+        first = {m: {t.target.function: t for t in reversed(calls)} for m, calls in self.examples.items()}
+        return {module: (*reversed(calls.values()), *self.hidden[module]) for module, calls in first.items()}
 
-    def together(self, criterion: str) -> tuple[TestCall, ...]:
-        """Return the test calls of a criterion of the integration."""
-        test_calls = self.visible[INTEGRATION] + self.hidden[INTEGRATION]
-        return tuple(test_call for test_call in test_calls if test_call.criterion == criterion)
+    @cached_property
+    def together(self) -> dict[str, tuple[TestCall, ...]]:
+        """The test calls of each criterion of the integration."""
+        every = self.visible[INTEGRATION] + self.hidden[INTEGRATION]
+        return {c.id: tuple(t for t in every if t.criterion == c.id) for c in self.rubric.of(INTEGRATION)}
 
 
 def record(homework: Homework) -> Plan:

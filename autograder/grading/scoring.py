@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from autograder.grading.call_results import CallResult, Target, TestCall, of_function
-from autograder.grading.diagnosis import Analysis, observations
-from autograder.grading.known_responses import wrong_in_value
+from autograder.grading.call_results import CallResult, Target, TestCall, observations, of_function, wrong_in_value
+from autograder.grading.diagnosis import Analysis
 from autograder.grading.runner.processes import Runner
 from autograder.grading.thresholds import LEAST_OF_FORM
 from autograder.homework.library import Misconception

@@ -104,7 +104,7 @@ def wrong_versions(plan: Plan) -> Iterator[str]:
     versions = {name: homework.correct(modules[name], name).fresh() for name in written}
     first_failures = dict[str, str]()
     for module in (*homework.rubric.modules, INTEGRATION):
-        for test_calls in (plan.public(module), plan.hidden[module]):
+        for test_calls in (plan.public[module], plan.hidden[module]):
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
                 responses = Direct(versions).run(test_call.call for test_call in test_calls)
             for call_result in compared(test_calls, responses):

@@ -66,7 +66,7 @@ class Direct(Session):
             # Copies, since a later call may write into an argument or a result; arrays keep their memory layout.
             return request.check(*copied(request.answer(self, *copied(request.parts))))
         except Raised as raised:
-            error = raised.error
+            error = raised.__cause__ or raised
             if not isinstance(error, Exception):  # such as Ctrl-C
                 raise error from None
             hint = type(error).__name__.lower() if isinstance(error, Absent | Missing) else ""
@@ -177,7 +177,7 @@ class Runner:
         """Make the public calls of modules with all of the submission's files together."""
         call_results: dict[TestCall, CallResult] = {}
         for module in modules:
-            test_calls = self.plan.public(module)
+            test_calls = self.plan.public[module]
             responses, broken = self._run((module,), test_calls, PREVIEW, shared=True)
             if broken is not None:
                 self._together[module] = broken
@@ -186,7 +186,7 @@ class Runner:
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
         """Make the public calls of a module again, with references for the modules it uses."""
-        test_calls = self.plan.public(module)
+        test_calls = self.plan.public[module]
         responses, broken = self._run((module,), test_calls, module, self.rubric.modules[module].uses)
         if broken is not None:
             if broken.error is not None and self.rubric.modules[module].uses:
@@ -201,7 +201,7 @@ class Runner:
 
         If the import fails only now, its error is the response to each call.
         """
-        hidden, (_, test_calls) = self.plan.hidden.get(module, ()), self.plan.in_order(module)
+        hidden, test_calls = self.plan.hidden[module], self.plan.second[module]
         if not hidden:
             return {}
         responses, _ = self._run((module,), test_calls, module, self.rubric.modules[module].uses)
@@ -229,7 +229,7 @@ class Runner:
         References replace `correct` modules. Consecutive criteria without references share one process, which may be the
         preview's. Visible criteria have separate processes.
         """
-        test_calls = self.plan.together(criterion)
+        test_calls = self.plan.together[criterion]
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         modules = [module for module in called if module not in correct]
         shared = not correct and not self.rubric.criteria[criterion].visible

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
-from autograder.grading.known_responses import alike
+from autograder.grading.call_results import CallResult, Rules, Target, TestCall, alike, compared
 from autograder.sandbox.protocol import Call, Changes, Ended, Error, Look, Response, Write
 from autograder.sandbox.wire import Handle
 from autograder.shared.changes import Change

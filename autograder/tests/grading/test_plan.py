@@ -17,7 +17,7 @@ def test_every_criterion_has_test_calls_with_unique_numbers() -> None:
     test_calls = [test_call for group in (found.visible, found.hidden) for own in group.values() for test_call in own]
     assert {test_call.criterion for test_call in test_calls} == set(HOMEWORK.rubric.criteria)
     for module in (*HOMEWORK.rubric.modules, INTEGRATION):
-        own = (*found.public(module), *found.hidden.get(module, ()))
+        own = (*found.public[module], *found.hidden.get(module, ()))
         assert len({test_call.number for test_call in own}) == len(own) > 0
 
 
@@ -63,7 +63,7 @@ def test_no_callback_sent_to_the_process_implements_a_contract_function() -> Non
 def test_only_visible_criteria_and_examples_are_shown() -> None:
     found, criteria = the_plan(), HOMEWORK.rubric.criteria
     for module in HOMEWORK.rubric.modules:
-        for test_call in found.public(module):
+        for test_call in found.public[module]:
             assert not test_call.criterion or criteria[test_call.criterion].visible or test_call.rules.question
         assert not [test_call for test_call in found.hidden.get(module, ()) if criteria[test_call.criterion].visible]
 

@@ -108,7 +108,7 @@ def graded(processes: Processes) -> None:
 
 
 def is_hidden(test_call: TestCall) -> bool:
-    return bool(test_call.criterion) and test_call not in the_plan().public(test_call.target.module)
+    return bool(test_call.criterion) and test_call not in the_plan().public[test_call.target.module]
 
 
 def test_correct_submission_uses_one_process_for_all_files_and_one_per_module_with_hidden_calls() -> None:
@@ -218,7 +218,7 @@ def test_step_one_has_no_references_and_every_public_call_comes_first(ends: tupl
     graded(processes)
     events = processes.events
     first = next(i for i, (kind, _, what) in enumerate(events) if is_secret(kind, what))
-    shown = {test_call for module in MODULES for test_call in the_plan().public(module)}
+    shown = {test_call for module in MODULES for test_call in the_plan().public[module]}
     answered = {test_call for test_call in shown if test_call.target.function not in ends}
     assert answered <= {what for kind, _, what in events[:first] if kind == "run"}
     assert early_references(events) == set() and not hidden_before_public(events)

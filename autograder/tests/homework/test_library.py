@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.exceptions import CommandError
-from autograder.grading.known_responses import alike, alike_in_form
+from autograder.grading.call_results import alike, alike_in_form
 from autograder.homework.library import Written
 from autograder.tests import running
 from autograder.tests.files import HOMEWORK

@@ -11,14 +11,12 @@ import json
 import os
 import posixpath
 import re
-import shutil
 import subprocess
 import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -29,7 +27,7 @@ from autograder.grading.grader import open_grader
 from autograder.grading.plan import Plan
 from autograder.grading.runner.processes import Direct
 from autograder.homework.homework import PACKAGE, Homework
-from autograder.homework.rubric import INTEGRATION, Rubric
+from autograder.homework.rubric import INTEGRATION
 from autograder.release import drafts, handout, packing, rehearsal, site
 
 CLICK = "Error: "  # begins the line that `otter assign` prints if the plugin rejects the homework
@@ -80,17 +78,16 @@ def wrong_docstrings(homework: Homework) -> Iterator[str]:
             for test in doctest.DocTestFinder().find(module, name):
                 try:
                     doctest.DebugRunner(verbose=False).run(test)
-                    continue
-                except doctest.DocTestFailure as failure:
-                    example, result = failure.example, f"the solution prints {failure.got.strip() or 'nothing'}"
-                except doctest.UnexpectedException as failure:
-                    example, error = failure.example, failure.exc_info[1]
-                    result = f"the solution raises {type(error).__name__}: {error}"
-                source_line = f"{test.filename}:{(test.lineno or 0) + example.lineno + 1}"
-                want = f"prints {example.want.strip()}" if example.want else "prints nothing"
-                yield " ".join(
-                    f"{source_line}: the docstring says that {example.source.strip()} {want}, but {result}".split()
-                )
+                except (doctest.DocTestFailure, doctest.UnexpectedException) as failure:
+                    if isinstance(failure, doctest.DocTestFailure):
+                        result = f"prints {failure.got.strip() or 'nothing'}"
+                    else:
+                        result = f"raises {failure.exc_info[0].__name__}: {failure.exc_info[1]}"
+                    example = failure.example
+                    source_line = f"{test.filename}:{(test.lineno or 0) + example.lineno + 1}"
+                    want = f"{example.source.strip()} prints {example.want.strip() or 'nothing'}"
+                    text = f"{source_line}: the docstring says that {want}, but the solution {result}"
+                    yield " ".join(text.split())
 
 
 def wrong_versions(plan: Plan) -> Iterator[str]:
@@ -104,36 +101,29 @@ def wrong_versions(plan: Plan) -> Iterator[str]:
     versions = {name: homework.correct(modules[name], name).fresh() for name in written}
     first_failures = dict[str, str]()
     for module in (*homework.rubric.modules, INTEGRATION):
-        for test_calls in (plan.public[module], plan.hidden[module]):
-            with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-                responses = Direct(versions).run(test_call.call for test_call in test_calls)
-            for call_result in compared(test_calls, responses):
-                call = call_result.test_call
-                if call_result.failed:
-                    number = [c.target for c in plan.examples.get(module, ()) if c.number < call.number].count(
-                        call.target
-                    )
-                    where = call.test or f"EXAMPLES[{call.target.function!r}][{number}]"
-                    first_failures.setdefault(call.target.function, where)
+        test_calls = (*plan.public[module], *plan.hidden[module])
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            responses = Direct(versions).run(test_call.call for test_call in test_calls)
+        for call in (call_result.test_call for call_result in compared(test_calls, responses) if call_result.failed):
+            number = [c.target for c in plan.examples.get(module, ()) if c.number < call.number].count(call.target)
+            where = call.test or f"EXAMPLES[{call.target.function!r}][{number}]"
+            first_failures.setdefault(call.target.function, where)
     for name, where in first_failures.items():
         solution = homework.solutions / f"{modules[name]}.py"
         yield f"{written[name].source_line}: this version of {name} differs from the solution in {solution} for {where}"
 
 
-def devcontainer(rubric: Rubric) -> dict[str, Any]:
-    """Describe the students' environment for GitHub Codespaces and editors: the grader's Python and their packages."""
-    return {
-        "name": rubric.title,
-        "image": f"mcr.microsoft.com/devcontainers/python:{rubric.python}",
-        "postCreateCommand": "pip install -r requirements.txt",
-        "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
-    }
-
-
 def write(homework: Homework, result: Path, out: Path, assignments: Path) -> list[Path]:
     """Write the two zips and assignments/, from a RESULT of `otter assign`."""
     student, folder = packing.contents(result / "student"), Path(homework.notebook).stem
-    workspace = {DEVCONTAINER: json.dumps(devcontainer(homework.rubric), indent=2).encode() + b"\n"}
+    # The students' environment for GitHub Codespaces and editors: the grader's Python and the students' packages.
+    devcontainer = {
+        "name": homework.rubric.title,
+        "image": f"mcr.microsoft.com/devcontainers/python:{homework.rubric.python}",
+        "postCreateCommand": "pip install -r requirements.txt",
+        "customizations": {"vscode": {"extensions": ["ms-python.python", "ms-toolsai.jupyter"]}},
+    }
+    workspace = student | {DEVCONTAINER: json.dumps(devcontainer, indent=2).encode() + b"\n"}
     copies, values = packing.contents(homework.solutions), packing.contents(PACKAGE / "shared")
     copies |= {f"{handout.VALUES}/{name}": data for name, data in values.items()}
     linked = {
@@ -149,9 +139,7 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
     try:
         zips = [
             packing.pack(grader, out / "autograder.zip"),
-            packing.pack(
-                {f"{folder}/{name}": data for name, data in (student | workspace).items()}, out / "student.zip"
-            ),
+            packing.pack({f"{folder}/{name}": data for name, data in workspace.items()}, out / "student.zip"),
         ]
         packing.refresh(generated, assignments)
     except OSError as error:
@@ -175,10 +163,17 @@ def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name:
         command = [sys.executable, "-m", "otter", "assign", str(master), str(result), "--no-run-tests"]
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            raise CommandError(_failing_check(root / "solutions") or why_assign_failed(done.stderr))
+            text = rehearsal.reason(done.stderr)
+            why = text.removeprefix(CLICK) if text.startswith(CLICK) else f"otter assign failed: {text}"
+            raise CommandError(_failing_check(root / "solutions") or why)
         if check:
             stage("Grading the solutions")
-            _check(_zip_in(result), root / "solutions")
+            # There is no result if the solutions do not get full marks.
+            with packing.temporary_folder("autograder-solutions-") as upload:
+                packing.copy_parts(
+                    root / "solutions", upload, (path.name for path in (root / "solutions").glob("*.py"))
+                )
+                rehearsal.rehearse(_zip_in(result), upload, in_place=True)
             if failing := _failing_check(root / "solutions"):
                 raise CommandError(failing)
         yield result
@@ -186,14 +181,6 @@ def assigned(homework: Homework, check: bool = True, stage: Stage = lambda name:
 
 def _zip_in(result: Path) -> Path:
     return next((result / "autograder").glob("*.zip"))
-
-
-def _check(zipped: Path, solutions: Path) -> None:
-    """Grade the solutions with the zip; raises CommandError if there is no result, as when they do not get full marks."""
-    with packing.temporary_folder("autograder-solutions-") as upload:
-        for path in solutions.glob("*.py"):
-            shutil.copy(path, upload)
-        rehearsal.rehearse(zipped, upload, in_place=True)
 
 
 def _failing_check(solutions: Path) -> str:
@@ -209,8 +196,3 @@ def _failing_check(solutions: Path) -> str:
                 source_line = f"{solutions / case.get('file', '')}:{int(case.get('line', '0')) + 1}"
                 return f"{source_line}: {case.get('name')}: this public check fails on the solution: {text}"
     return ""
-
-
-def why_assign_failed(stderr: str) -> str:
-    text = rehearsal.reason(stderr)
-    return text.removeprefix(CLICK) if text.startswith(CLICK) else f"otter assign failed: {text}"

@@ -24,7 +24,7 @@ from autograder.submissions.text import number
 TEMPLATE = Path(__file__).with_name("template")
 NAME, TITLE = "centred_rows", "Centred rows"  # of the module in the template
 HOMEWORK_TITLE = "Preparing data"
-NOTEBOOK = "solutions/homework.ipynb"
+NOTEBOOK = "homework.ipynb"
 # Folders of the template, and where they are in a homework. A wheel of another homework has no folder named as on the right.
 FOLDERS = {"hidden_tests": "suites", "known_mistakes": "misconceptions", "other_styles": "alternatives"}
 # In the draft of a module, placeholders replace these sentences of the template. `build` rejects them.
@@ -50,24 +50,22 @@ def add(homework: Homework, name: str) -> list[Path]:
     """
     _check_name(name)
     packing.tree(homework)  # raises CommandError if there is no tree to change
-    current = homework.rubric
-    template = _template(name, PLACEHOLDERS)
-    files = {path: text for path, text in template.items() if Path(path).stem in (name, f"test_{name}")}
-    places = homework.solutions, homework.suites, homework.misconceptions
-    folders = dict(zip(("solutions", "hidden_tests", "known_mistakes"), places, strict=True))
-    texts = _placed(files, folders)
+    modules, rules, solutions = homework.rubric.modules, homework.rubric_file, homework.solutions
+    folders = {"home": homework.folder, "solutions": solutions}
+    folders |= {"hidden_tests": homework.suites, "known_mistakes": homework.misconceptions}
+    template = _template(name, folders, PLACEHOLDERS)
+    texts = {path: text for path, text in template.items() if path.stem in (name, f"test_{name}")}
     taken = [path for path in texts if path.exists()]
-    if taken or any(name in module.functions for module in current.modules.values()):
+    if taken or any(name in module.functions for module in modules.values()):
         raise ArgumentsError(f"{name!r} is taken{f': there is {taken[0]}' if taken else ', by a function'}")
-    last = list(current.modules)[-1]
-    is_after = current.explains(last)
-    rules, path = homework.rubric_file, homework.solutions / homework.notebook
-    texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, is_after, template["home/rubric.yaml"], name)
+    last, path = [*modules][-1], solutions / homework.notebook
+    is_after = homework.rubric.explains(last)
+    texts[rules] = _with_draft(rules.read_text(encoding="utf-8"), last, is_after, template[rules], name)
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise CommandError(f"{path}: not a notebook: {error}") from error
-    cells, draft = notebook["cells"], json.loads(template[NOTEBOOK])
+    cells, draft = notebook["cells"], json.loads(template[solutions / NOTEBOOK])
     question = {BEGIN, f"name: {last}"}
     at = next(index for index, cell in enumerate(cells) if question <= {*"".join(cell["source"]).splitlines()})
     while is_after and "".join(cells[at - 1]["source"]) != END:
@@ -89,10 +87,10 @@ def new_homework(folder: Path, name: str, title: str = "") -> Path:
     _check_name(name)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise ArgumentsError(f"{folder} exists and is not an empty folder; give a new one")
-    solutions = folder / "solutions"
-    folders = {"home": folder, "solutions": solutions} | {top: folder / GRADING / FOLDERS[top] for top in FOLDERS}
+    folders = {"home": folder, "solutions": folder / "solutions"}
+    folders |= {top: folder / GRADING / FOLDERS[top] for top in FOLDERS}
     try:
-        for path, text in _placed(_template(name, {}, title), folders).items():
+        for path, text in _template(name, folders, {}, title).items():
             write_atomically(path, text)
         update_checks(Homework(folder))
     except OSError as error:
@@ -120,14 +118,14 @@ def refuse_placeholders(homework: Homework) -> None:
     files = [TEMPLATE / "solutions" / f"{NAME}.py", *(homework.solutions / f"{m}.py" for m in homework.rubric.modules)]
     code, *codes = (path.read_text(encoding="utf-8").partition("# BEGIN SOLUTION")[2].strip() for path in files)
     refused = [*PLACEHOLDERS.values(), *([] if code in codes else SENTENCES)]
-    problems = []
-    solutions = sorted(homework.solutions.glob("*.py"))
-    for path in [*solutions, homework.solutions / homework.notebook, homework.rubric_file]:
-        for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            for text in refused:
-                if text in line:
-                    problems.append(f"{path}:{row}: replace the text of the draft: {text!r}")
-    if problems:
+    files = [*sorted(homework.solutions.glob("*.py")), homework.solutions / homework.notebook, homework.rubric_file]
+    if problems := [
+        f"{path}:{row}: replace the text of the draft: {text!r}"
+        for path in files
+        for row, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for text in refused
+        if text in line
+    ]:
         raise CommandError("\n".join(problems))
 
 
@@ -139,27 +137,22 @@ def _check_name(name: str) -> None:
         raise ArgumentsError(f"{name!r} is the name of another module that students import; choose another name")
 
 
-def _template(name: str, sentences: Mapping[str, str], title: str = "") -> dict[str, str]:
-    """Return the files of the template by path, with another name and title, and with some sentences replaced."""
+def _template(name: str, folders: Mapping[str, Path], sentences: Mapping[str, str], title: str = "") -> dict[Path, str]:
+    """Return the files of the template in these folders, with another name and title, and with some sentences replaced."""
     module = name.replace("_", " ").capitalize()
-    replacements = {**sentences, NAME: name, TITLE: module}
     texts = {}
-    for path in sorted(TEMPLATE.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            text = path.read_text(encoding="utf-8")
-            for before, after in replacements.items():
-                text = text.replace(before, after)
-            # In YAML and JSON, the title is in double quotes.
-            whole = title or module if path.suffix == ".md" else json.dumps(title or module, ensure_ascii=False)[1:-1]
-            text = text.replace(HOMEWORK_TITLE, whole)
-            texts[path.relative_to(TEMPLATE).as_posix().replace(NAME, name)] = text
+    for top, folder in sorted(folders.items()):
+        for path in sorted((TEMPLATE / top).rglob("*.*")):
+            if "__pycache__" not in path.parts:
+                # In YAML and JSON, the title is in double quotes.
+                whole = (
+                    title or module if path.suffix == ".md" else json.dumps(title or module, ensure_ascii=False)[1:-1]
+                )
+                text = path.read_text(encoding="utf-8")
+                for before, after in {**sentences, NAME: name, TITLE: module, HOMEWORK_TITLE: whole}.items():
+                    text = text.replace(before, after)
+                texts[folder / path.relative_to(TEMPLATE / top).as_posix().replace(NAME, name)] = text
     return texts
-
-
-def _placed(texts: Mapping[str, str], folders: Mapping[str, Path]) -> dict[Path, str]:
-    """Replace the first part of each path by a folder; files of other folders are left out."""
-    parted = [(path.partition("/"), text) for path, text in texts.items()]
-    return {folders[top] / rest: text for (top, _, rest), text in parted if top in folders}
 
 
 def _with_draft(text: str, last: str, is_after: bool, draft: str, name: str) -> str:

@@ -82,7 +82,17 @@ def _of_function(homework: Homework, module: str, function: str, calls: list[Any
         words = [misconception.does, misconception.read, misconception.right]
         variants = [(words, _wrong_results(expected, version.fresh), default)]
         if default:
-            variants.append((*_ignored(function, reference, expected, version.fresh, default), {}))
+            # Code that ignores the argument and uses the wrong default, if a public call that passes the argument detects it
+            [(name, value)], forced, passed = default.items(), [], set()
+            for number, (call, entry) in enumerate(expected):
+                bound = inspect.signature(reference).bind(*call.args, **call.kwargs)
+                passed |= {number} if name in bound.arguments else set()
+                bound.arguments[name] = value
+                forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
+            does, fix = _ignoring(reference, name, value)
+            results = _wrong_results(forced, version.fresh)
+            words = [does, f"the docstring of `{function}`", fix]
+            variants.append((words, results if passed & results.keys() else {}, {}))
         for words, results, needed in variants:
             row = [*words, {str(number): result for number, result in results.items()}, needed]
             if results and row not in rows:  # two variants of a mistake may give the same results
@@ -131,29 +141,6 @@ def _wrong_default(reference: Callable[..., Any], variant: Callable[..., Any]) -
     return differing if simple else {}
 
 
-def _ignored(
-    function: str,
-    reference: Callable[..., Any],
-    expected: list[tuple[Any, Any]],
-    fresh: Callable[[], Callable[..., Any]],
-    default: dict[str, Any],
-) -> tuple[list[str], dict[int, Any]]:
-    """Return sentences and results for code that ignores an argument and uses a wrong default value.
-
-    There are no results unless a public call that passes the argument detects this.
-    """
-    signature, ((name, value),) = inspect.signature(reference), default.items()
-    forced, passed = [], set()
-    for number, (call, entry) in enumerate(expected):
-        bound = signature.bind(*call.args, **call.kwargs)
-        passed |= {number} if name in bound.arguments else set()
-        bound.arguments.update(default)
-        forced.append((replace(call, args=bound.args, kwargs=bound.kwargs), entry))
-    results = _wrong_results(forced, fresh)
-    does, fix = _ignoring(reference, name, value)
-    return [does, f"the docstring of `{function}`", fix], results if passed & results.keys() else {}
-
-
 def _ignoring(reference: Callable[..., Any], name: str, value: Any) -> tuple[str, str]:
     """Return both sentences about code that ignores the argument `name` and uses `value`."""
     used, due = (
@@ -192,10 +179,9 @@ def _for_other_arguments(function: Callable[..., Any], call: Any, sentences: lis
 
 
 def _in_double(call: Any) -> Any:
-    def widened(leaf: Any) -> Any:
-        return leaf.astype(float) if isinstance(leaf, np.ndarray) and leaf.dtype == np.float32 else leaf
-
-    return replace(call, args=mapped(widened, call.args), kwargs=mapped(widened, call.kwargs))
+    both = call.args, call.kwargs
+    args, kwargs = mapped(lambda leaf: leaf.astype(float) if getattr(leaf, "dtype", "") == np.float32 else leaf, both)
+    return replace(call, args=args, kwargs=kwargs)
 
 
 def _steady(single: Any, double: Any) -> Any:

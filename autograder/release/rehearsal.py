@@ -156,19 +156,13 @@ def _image(tree: Path, root: Path) -> Environment:
     try:
         _do(setup, variables, trouble)
     except CommandError as error:
-        python = _local_python(python_of(tree))
+        # A Python of this machine, with this version if possible. A version manager has commands that it does not start.
+        python = shutil.which(f"python{python_of(tree)}")
+        if python is None or subprocess.run([python, "-c", ""], capture_output=True).returncode:
+            python = sys.executable
         _do(setup, variables | {"UV_PYTHON": python, "UV_PYTHON_PREFERENCE": "only-system"}, trouble)
         how += f", {python} in place of Python {python_of(tree)} ({error})"
     return [bash, str(tree / "run_autograder")], _variables(root), how
-
-
-def _local_python(version: str) -> str:
-    """Return a Python of this machine, with this version if possible, else the running one."""
-    python = shutil.which(f"python{version}")
-    # A version manager has commands for versions that it does not start.
-    return (
-        python if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0 else sys.executable
-    )
 
 
 def _do(command: list[str], variables: Mapping[str, str], trouble: str) -> None:

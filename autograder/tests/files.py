@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import shutil
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -12,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.homework.homework import Homework
+from autograder.homework.homework import PACKAGE, Homework
 
 Files = Mapping[str, str | bytes]
 HOMEWORK = Homework()
+KMEANS = PACKAGE / "tests" / "homeworks" / "kmeans"
 
 
 def python_says(code: str) -> str:
@@ -44,6 +46,21 @@ def put(place: Path, files: Files) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content if isinstance(content, bytes) else content.encode())
     return place
+
+
+def clone(root: Path) -> Path:
+    """Copy the repository without its tests and files of an instructor's runs."""
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
+    return shutil.copytree(HOMEWORK.folder, root, ignore=ignored, copy_function=shutil.copy)
+
+
+def kmeans(folder: Path) -> Path:
+    """Write a homework on k-means to a new folder."""
+    from autograder.release import drafts
+
+    folder = drafts.new_homework(folder, "kmeans").resolve()
+    (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()  # for the draft's only function
+    return shutil.copytree(KMEANS, folder, dirs_exist_ok=True)
 
 
 def zipped(files: Files, method: int = zipfile.ZIP_STORED) -> bytes:

@@ -11,9 +11,8 @@ from autograder.audit import audit, cases
 from autograder.audit.cases import Case, GradedCall, Row, differing
 from autograder.grading.plan import record
 from autograder.grading.scoring import CriterionScore
-from autograder.homework.homework import PACKAGE, Homework
-from autograder.release import drafts
-from autograder.tests.files import HOMEWORK
+from autograder.homework.homework import Homework
+from autograder.tests.files import HOMEWORK, KMEANS, kmeans
 from autograder.tests.making import graded, made, sample
 from autograder.tests.running import the_plan
 
@@ -121,10 +120,7 @@ def test_audit_detects_the_problem(row: Row, said: str) -> None:
 def test_wrong_alternative_is_reported_with_its_line_and_first_failing_call(
     tmp_path: Path, body: str, said: str
 ) -> None:
-    folder = drafts.new_homework(tmp_path / "homework", "kmeans")
-    (folder / "grading" / "misconceptions" / "kmeans" / "kmeans.py").unlink()
-    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", folder, dirs_exist_ok=True)
-    homework = Homework(folder)
+    homework = Homework(kmeans(tmp_path / "homework"))
     path = homework.alternatives / "loops" / "kmeans.py"
     text = homework.files["kmeans.py"].decode()
     path.write_text(f"{text}def squared_distances(x, centres):\n    {body}\n")
@@ -191,10 +187,8 @@ def test_report_has_a_line_for_each_case(row: Row, said: str) -> None:
     ("class A:\n    def nearest(self): ...\n\n\ndef new_centres():\n    squared_distances = 1\n", ["squared_distances", "nearest"]),
 ])  # fmt: skip
 def test_function_that_an_alternative_lacks_is_the_references(tmp_path: Path, text: str, lacking: list[str]) -> None:
-    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", tmp_path, dirs_exist_ok=True)
-    path = tmp_path / "grading" / "alternatives" / "loops" / "kmeans.py"
-    path.write_text(text)
-    homework = Homework(tmp_path)
+    homework = Homework(shutil.copytree(KMEANS, tmp_path, dirs_exist_ok=True))
+    (homework.alternatives / "loops" / "kmeans.py").write_text(text)
     files = cases.submission(homework, cases.Case("alternative", "loops")).files
     [added] = [
         line for line in files["kmeans.py"].decode().splitlines() if "import" in line and "other" not in line

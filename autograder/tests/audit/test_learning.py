@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder.gradebook import sample
-from autograder.tests.files import HOMEWORK
+from autograder.tests.files import HOMEWORK, clone
 from autograder.tests.forked import command
 
 pytestmark = pytest.mark.slow  # a copy of the kit grades a class twice
@@ -25,8 +24,7 @@ NAME = "rms_norm.median"
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit with a graded class of three and the drafts written from it."""
-    root = tmp_path_factory.mktemp("learning") / "kit"
-    shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    root = clone(tmp_path_factory.mktemp("learning") / "kit")
     right = sample.references(HOMEWORK)
     for name, way in (("ada", ""), ("grace", "1 * "), ("hedy", None)):
         wrong = MEDIAN.format(way) if way is not None else ""

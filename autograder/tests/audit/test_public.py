@@ -8,15 +8,14 @@ import pytest
 from autograder.audit import public
 from autograder.audit.public import Detection
 from autograder.exceptions import CommandError
-from autograder.homework.homework import PACKAGE, Homework
+from autograder.homework.homework import Homework
 from autograder.release import drafts
-from autograder.tests.files import HOMEWORK
+from autograder.tests.files import HOMEWORK, KMEANS
 from autograder.tests.running import the_plan
 
 
 def test_public_checks_of_another_homework_are_run_after_a_build(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE / "tests" / "homeworks" / "kmeans", tmp_path, dirs_exist_ok=True)
-    homework = Homework(tmp_path)
+    homework = Homework(shutil.copytree(KMEANS, tmp_path, dirs_exist_ok=True))
     with pytest.raises(CommandError, match="run autograder build"):
         list(public.run(homework, jobs=1))
     drafts.update_checks(homework)

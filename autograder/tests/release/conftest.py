@@ -1,21 +1,18 @@
 """Fixtures: a copy of the repository to build or to break, and the grade of a submission that is partly wrong."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.tests.files import HOMEWORK, zipped
+from autograder.tests.files import clone, zipped
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the repository in another folder, with files that an instructor's own runs leave behind."""
-    root = tmp_path / "a copy"
-    skip = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")
-    shutil.copytree(HOMEWORK.folder, root, ignore=skip, copy_function=shutil.copy)
+    root = clone(tmp_path / "a copy")
     for name in (".OTTER_LOG", ".ipynb_checkpoints/transformer.ipynb", "__pycache__/a.pyc", "checks/__pycache__/b.pyc"):
         (root / "solutions" / name).parent.mkdir(exist_ok=True)
         (root / "solutions" / name).write_bytes(b"1")

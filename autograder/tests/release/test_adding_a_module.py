@@ -15,7 +15,7 @@ import pytest
 
 from autograder.homework import rubric
 from autograder.homework.homework import PACKAGE
-from autograder.tests.files import HOMEWORK
+from autograder.tests.files import clone
 from autograder.tests.forked import command, python
 
 pytestmark = pytest.mark.slow  # a copy of the kit is built, graded and audited
@@ -40,8 +40,7 @@ def blocks() -> Iterator[Block]:
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the kit after every instruction in the guides has been followed."""
-    root = tmp_path_factory.mktemp("adding") / "kit"
-    shutil.copytree(HOMEWORK.folder, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "tests", "dist"))
+    root = clone(tmp_path_factory.mktemp("adding") / "kit")
     waiting = blocks()
     for language, text, instruction in waiting:
         if language == "sh":

@@ -17,11 +17,11 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.exceptions import ArgumentsError
 from autograder.homework.homework import Homework
 from autograder.release import build as building
 from autograder.release import packing, site
 from autograder.release.site import notebook
+from autograder.tests.files import put, unzipped, zipped
 from autograder.tests.release import workbench
 from autograder.tests.release.workbench import Workbench
 
@@ -81,9 +81,11 @@ def test_same_homework_gives_the_same_site(student: Path, written: dict[str, byt
 
 
 def test_site_has_no_solution_and_the_whole_student_folder(student: Path, written: dict[str, bytes]) -> None:
+    files = packing.contents(student)
     with zipfile.ZipFile(io.BytesIO(written["student.zip"])) as archive:
-        files = {name.removeprefix("transformer/"): archive.read(name) for name in archive.namelist()}
-    assert files == packing.contents(student)
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            f"transformer/{f}": files[f] for f in files
+        }
     for file in json.loads(written["homework.json"])["files"]:
         assert file["text"].encode() == files[file["name"]]
 
@@ -105,26 +107,22 @@ def test_how_to_page_has_the_versions_that_the_build_expects() -> None:
 
 
 def test_page_is_short() -> None:
-    lines = [line for path in site.PAGE.iterdir() if path.suffix in {".html", ".js", ".css", ".py"}
-             for line in path.read_text().splitlines()]  # fmt: skip
-    assert len(lines) <= 1500
+    paths = (path for path in site.PAGE.iterdir() if path.suffix in {".html", ".js", ".css", ".py"})
+    assert sum(path.read_text().count("\n") for path in paths) <= 1500
 
 
-def test_incomplete_or_other_pyodide_is_rejected_in_one_line(tmp_path: Path) -> None:
-    version = site.PINS["pyodide"]["version"]
-    with pytest.raises(ArgumentsError, match=rf"there is no .*/pyodide\.mjs; the site needs Pyodide {version}"):
-        site.python_files(tmp_path)
-    (tmp_path / "pyodide.mjs").write_text("")
-    with pytest.raises(
-        ArgumentsError, match=rf"pyodide\.mjs is not the file of Pyodide {version}, which the site needs"
-    ):
-        site.python_files(tmp_path)
-
-
-def test_command_rejects_an_incomplete_pyodide_before_it_builds(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main.main, ["build", "-o", str(tmp_path), "--pyodide", str(tmp_path)])
-    assert done.exit_code == 2 and "the site needs Pyodide" in done.output
-    assert not any(tmp_path.iterdir())
+@pytest.mark.parametrize(("files", "text"), [
+    ({}, "there is no {}; the site needs Pyodide {}"),
+    ({"pyodide.mjs": ""}, "{} is not the file of Pyodide {}, which the site needs"),
+])  # fmt: skip
+def test_incomplete_or_other_pyodide_is_rejected_before_the_build(
+    tmp_path: Path, files: dict[str, str], text: str
+) -> None:
+    folder = put(tmp_path / "pyodide", files)
+    done = CliRunner().invoke(main.main, ["build", "-o", str(tmp_path / "out"), "--pyodide", str(folder)])
+    said = text.format(folder / "pyodide.mjs", site.PINS["pyodide"]["version"])
+    assert (done.exit_code, done.output) == (2, f"autograder: --pyodide: {said}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_command_without_the_extra_says_so_and_builds_the_rest(
@@ -162,14 +160,19 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def bench(browser: Any, address: str) -> Iterator[Workbench]:
-    """The page. Fails on console messages and on requests to elsewhere."""
+def page(browser: Any) -> Iterator[Any]:
     page = browser.new_page(viewport=workbench.LAPTOP)
     page.set_default_timeout(120_000)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def bench(page: Any, address: str) -> Iterator[Workbench]:
+    """The page. Fails on console messages and on requests to elsewhere."""
     opened = Workbench(page, address).open()
     yield opened
     assert (opened.messages, opened.outside()) == ([], [])
-    page.close()
 
 
 def test_wrong_function_gets_the_words_of_the_terminal_and_survives_a_reload(
@@ -185,7 +188,7 @@ def test_wrong_function_gets_the_words_of_the_terminal_and_survives_a_reload(
     assert "Read      numpy.var, argument ddof" in hints[0]
     assert "Probably" not in hints[0] and "Probably" in hints[1] and "Fix " in hints[2]
     bench.page.reload()
-    assert bench.page.get_by_label("Python code").input_value() == WRONG
+    assert bench.code() == WRONG
     bench.wait("Python is ready.")
 
 
@@ -245,28 +248,29 @@ def test_download_is_the_upload_for_gradescope_and_can_be_uploaded_again(bench: 
     assert started.value.suggested_filename == "transformer.zip"
     assert bench.wait("^Downloaded") == "Downloaded transformer.zip: upload it to Gradescope."
     started.value.save_as(tmp_path / "transformer.zip")
-    with zipfile.ZipFile(tmp_path / "transformer.zip") as archive:
-        assert archive.testzip() is None
-        assert archive.namelist() == list(Homework().rubric.files)
-        assert archive.read("layernorm.py").decode() == "# π\nx = 1\n"
-    with zipfile.ZipFile(tmp_path / "earlier.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("transformer/layernorm.py", "# é\n" * 1000)
-        archive.writestr("transformer/helpers.py", "y = 2\n")
-        archive.writestr("transformer/train.py", "given")
-        archive.writestr("transformer/checks/conftest.py", "given")
+    assert unzipped(tmp_path / "transformer.zip").keys() == {*Homework().rubric.files}
+    assert unzipped(tmp_path / "transformer.zip")["layernorm.py"].decode() == "# π\nx = 1\n"
+    earlier = {
+        "layernorm.py": "# é\n" * 1000,
+        "helpers.py": "y = 2\n",
+        "train.py": "given",
+        "checks/conftest.py": "given",
+    }
+    data = zipped({f"transformer/{name}": text for name, text in earlier.items()}, zipfile.ZIP_DEFLATED)
+    (tmp_path / "earlier.zip").write_bytes(data)
     bench.page.once(
         "dialog", lambda dialog: dialog.accept() if dialog.message == "Replace your text of layernorm.py?" else None
     )
     bench.page.locator("#chooser").set_input_files(tmp_path / "earlier.zip")
     assert bench.wait("^Uploaded") == "Uploaded layernorm.py, helpers.py."
-    assert bench.page.get_by_label("Python code").input_value() == "# é\n" * 1000
+    assert bench.code() == "# é\n" * 1000
     bench.page.get_by_role("tab", name="helpers.py").click()
-    assert bench.page.get_by_label("Python code").input_value() == "y = 2\n"
+    assert bench.code() == "y = 2\n"
     bench.page.get_by_role("tab", name="layernorm.py").click()
     bench.page.once("dialog", lambda dialog: dialog.accept())
     bench.page.get_by_role("button", name="Start this file over").click()
     assert bench.wait("original") == "layernorm.py has its original text."
-    assert STUB in bench.page.get_by_label("Python code").input_value()
+    assert STUB in bench.code()
     (tmp_path / "damaged.zip").write_bytes(b"PK")
     bench.page.locator("#chooser").set_input_files(tmp_path / "damaged.zip")
     assert bench.wait("cannot be read") == "The upload cannot be read: it is not a zip file."
@@ -278,23 +282,15 @@ def test_keyboard_is_enough(bench: Workbench) -> None:
     bench.page.get_by_role("tab", name="layernorm.py").focus()
     keys.press("ArrowRight")
     assert bench.page.get_by_role("tab", selected=True).inner_text() == "batchnorm_comparison.py"
-    keys.press("Home")
-    keys.press("Tab")
-    keys.press("Control+Home")
-    keys.type("def f():")
-    keys.press("Enter")
-    keys.type("return 1")
-    keys.press("Enter")
-    keys.press("Tab")
-    keys.press("Control+Enter")
-    assert bench.page.get_by_label("Python code").input_value().startswith("def f():\n    return 1\n        ")
+    for key in ("Home", "Tab", "Control+Home", "def f():", "Enter", "return 1", "Enter", "Tab", "Control+Enter"):
+        (keys.type if " " in key else keys.press)(key)
+    assert bench.code().startswith("def f():\n    return 1\n        ")
     bench.wait("^Finished")
-    keys.press("Escape")
-    keys.press("Tab")
+    for key in ("Escape", "Tab"):
+        keys.press(key)
     assert bench.page.evaluate("document.activeElement.id") == "scope"
-    keys.press("ArrowDown")
-    keys.press("Tab")
-    keys.press("Enter")
+    for key in ("ArrowDown", "Tab", "Enter"):
+        keys.press(key)
     assert "rms_norm" in bench.wait("^(Checking rms_norm|Finished)") + bench.output()
     bench.wait("^Finished")
 
@@ -371,73 +367,63 @@ def wrong_in_codemirror(bench: Workbench) -> None:
 
 
 @pytest.mark.slow
-def test_codemirror_is_loaded_from_the_copied_files(
-    browser: Any, complete: Path, student: Path, tmp_path: Path
-) -> None:
+def test_codemirror_is_loaded_from_the_copied_files(page: Any, complete: Path, student: Path, tmp_path: Path) -> None:
     workbench.write_site(tmp_path / "site", student, complete)
     with workbench.served(tmp_path / "site") as address:
-        bench = Workbench(browser.new_page(viewport=workbench.LAPTOP), address).open()
+        bench = Workbench(page, address).open()
         wrong_in_codemirror(bench)
         assert (bench.messages, bench.outside()) == ([], [])
 
 
-class Cdn:
-    """Answers in place of the CDN, with the files of a folder; `tampered` is the name of one that was changed."""
-
-    def __init__(self, complete: Path, tampered: str = ""):
-        self.complete, self.tampered = complete, tampered
-        pins = site.PINS["editor"]
-        self.files = {
-            f"{pins['cdn']}{name}@{pin['version']}/{pin['path']}": f"{site.MODULES}/{name}/{pin['path']}"
-            for name, pin in pins["packages"].items()
-        }
-        self.files |= {site.PINS["pyodide"]["cdn"] + name: name for name in site.PINS["pyodide"]["files"]}
-
-    def __call__(self, route: Any) -> None:
-        path = self.complete / self.files[route.request.url]
-        kind = {".js": "text/javascript", ".wasm": "application/wasm"}.get(path.suffix, "application/octet-stream")
-        body = path.read_bytes() + (b"\n" if path.name == self.tampered else b"")
-        route.fulfill(body=body, headers={"Content-Type": kind, "Access-Control-Allow-Origin": "*"})
+EDITOR, PYTHON = site.PINS["editor"], site.PINS["pyodide"]
+# Each file on the CDN, and its path in the folder for --pyodide.
+CDN = {PYTHON["cdn"] + name: name for name in PYTHON["files"]} | {
+    f"{EDITOR['cdn']}{name}@{pin['version']}/{pin['path']}": f"{site.MODULES}/{name}/{pin['path']}"
+    for name, pin in EDITOR["packages"].items()
+}
 
 
 @pytest.fixture
-def public(written: dict[str, bytes], tmp_path: Path) -> Iterator[str]:
+def public(page: Any, written: dict[str, bytes], tmp_path: Path) -> Iterator[Workbench]:
     """The site that loads Python from the CDN."""
     packing.refresh(written, tmp_path)
     with workbench.served(tmp_path) as address:
-        yield address
+        yield Workbench(page, address)
+
+
+def answer(bench: Workbench, complete: Path, tampered: str = "") -> None:
+    """Answer in place of the CDN, with the files of a folder, one of which may be changed."""
+
+    def fulfil(route: Any) -> None:
+        path = complete / CDN[route.request.url]
+        kind = {".js": "text/javascript", ".wasm": "application/wasm"}.get(path.suffix, "application/octet-stream")
+        body = path.read_bytes() + (b"\n" if path.name == tampered else b"")
+        route.fulfill(body=body, headers={"Content-Type": kind, "Access-Control-Allow-Origin": "*"})
+
+    bench.page.route(re.compile("^https:"), fulfil)
 
 
 @pytest.mark.slow
-def test_cdn_serves_python_and_the_editor(browser: Any, complete: Path, public: str) -> None:
-    page = browser.new_page(viewport=workbench.LAPTOP)
-    page.route(re.compile("^https:"), Cdn(complete))
-    bench = Workbench(page, public).open()
-    wrong_in_codemirror(bench)
-    assert bench.messages == []
-    assert {*bench.outside()} == Cdn(complete).files.keys()
+def test_cdn_serves_python_and_the_editor(public: Workbench, complete: Path) -> None:
+    answer(public, complete)
+    wrong_in_codemirror(public.open())
+    assert public.messages == [] and {*public.outside()} == CDN.keys()
 
 
 @pytest.mark.slow
-def test_changed_file_on_the_cdn_is_not_run(browser: Any, complete: Path, public: str) -> None:
-    page = browser.new_page(viewport=workbench.LAPTOP)
-    page.route(re.compile("^https:"), Cdn(complete, tampered="python_stdlib.zip"))
-    page.goto(public)
-    bench = Workbench(page, public)
-    assert re.fullmatch(
-        r"Python cannot be loaded: python_stdlib\.zip: .*\. Your text is safe; reload the page to try again\.",
-        bench.wait("cannot be loaded"),
-    )
+def test_changed_file_on_the_cdn_is_not_run(public: Workbench, complete: Path) -> None:
+    answer(public, complete, tampered="python_stdlib.zip")
+    public.page.goto(public.address)
+    text = r"Python cannot be loaded: python_stdlib\.zip: .*\. Your text is safe; reload the page to try again\."
+    assert re.fullmatch(text, public.wait("cannot be loaded"))
 
 
 @pytest.mark.slow
-def test_without_the_cdn_students_can_still_write_and_download(browser: Any, public: str) -> None:
-    page = browser.new_page(viewport=workbench.LAPTOP)
-    page.route(re.compile("^https:"), lambda route: route.abort())
-    page.goto(public)
-    bench = Workbench(page, public)
-    bench.wait("Python cannot be loaded")
-    bench.write("layernorm.py", "x = 1\n")
-    with page.expect_download():
-        page.get_by_role("button", name="Download").click()
-    assert bench.page.get_by_label("Python code").input_value() == "x = 1\n"
+def test_without_the_cdn_students_can_still_write_and_download(public: Workbench) -> None:
+    public.page.route(re.compile("^https:"), lambda route: route.abort())
+    public.page.goto(public.address)
+    public.wait("Python cannot be loaded")
+    public.write("layernorm.py", "x = 1\n")
+    with public.page.expect_download():
+        public.page.get_by_role("button", name="Download").click()
+    assert public.code() == "x = 1\n"

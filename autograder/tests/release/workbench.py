@@ -145,21 +145,8 @@ def at_home(student: Path, folder: Path, files: Mapping[str, bytes], arguments: 
 Jobs = list[tuple[Mapping[str, bytes], list[str]]]  # files and arguments
 
 
-def tasks(jobs: Jobs) -> str:
-    """The jobs for BATCH."""
-    return json.dumps([
-        {"command": "check", "files": {name: text.decode() for name, text in files.items()}, "arguments": arguments}
-        for files, arguments in jobs
-    ])  # fmt: skip
-
-
-def results(ended: str) -> list[tuple[int, str]]:
-    """The exit status of each job, and what it prints."""
-    return [(status, printed(text)) for status, text in json.loads(ended)]
-
-
 @contextmanager
-def batches(page: Any, student: Path) -> Iterator[Callable[[Jobs], tuple[list[tuple[int, str]], ...]]]:
+def batches(page: Any, student: Path) -> Iterator[Callable[[Jobs], list[list[tuple[int, str]]]]]:
     """Yield a function that runs pytest with each job's files and arguments, in a terminal and in the browser.
 
     `page` is a page of the site. One process and one worker run all jobs.
@@ -172,10 +159,15 @@ def batches(page: Any, student: Path) -> Iterator[Callable[[Jobs], tuple[list[tu
         questions, answers = terminal.stdin, terminal.stdout
         assert questions is not None and answers is not None
 
-        def run(jobs: Jobs) -> tuple[list[tuple[int, str]], ...]:
-            print(tasks(jobs), file=questions, flush=True)
-            in_browser = results(page.evaluate("batch", tasks(jobs)))
-            return results(answers.readline()), in_browser
+        def run(jobs: Jobs) -> list[list[tuple[int, str]]]:
+            tasks = json.dumps([
+                {"command": "check", "files": {name: text.decode() for name, text in files.items()}, "arguments": arguments}
+                for files, arguments in jobs
+            ])  # fmt: skip
+            print(tasks, file=questions, flush=True)
+            in_browser = page.evaluate("batch", tasks)
+            both = (json.loads(results) for results in (answers.readline(), in_browser))
+            return [[(status, printed(text)) for status, text in results] for results in both]
 
         yield run
         questions.close()
@@ -219,6 +211,9 @@ class Workbench:
 
     def output(self) -> str:
         return printed(self.page.get_by_role("region", name="Results").inner_text())
+
+    def code(self) -> str:
+        return str(self.page.get_by_label("Python code").input_value())
 
     def write(self, file: str, text: str) -> None:
         """Replace the text of a file."""

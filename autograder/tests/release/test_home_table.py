@@ -2,9 +2,7 @@
 
 import importlib
 import json
-import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,13 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.homework import library
 from autograder.release import home_table
 from autograder.tests.files import HOMEWORK
 from autograder.tests.forked import python
-
-# Misconceptions about rounding: their results depend on the order of summation.
-ROUNDING = {"layer_norm.one_pass_variance", "layer_norm.float32_inside", "softmax.float32_inside"}
 
 
 @pytest.fixture
@@ -30,15 +24,7 @@ def known() -> Iterator[ModuleType]:
 
 def table(*rows: list[Any], default: dict[str, float] | None = None) -> dict[str, Any]:
     """A table for the calls f(1) and f(2), whose correct results are 1 and 2."""
-    misconceptions = [[*row, default or {}] for row in rows]
-    return {"calls": ["f(1)", "f(2)"], "mistakes": misconceptions}
-
-
-def explained(known: ModuleType, rows: list[list[Any]], one: float, two: float) -> tuple[str, ...]:
-    """The sentences printed if f(1) and f(2) return these values."""
-    calls = [known.Seen(f"f({n})", {"value": v}, v == n, 1e-6) for n, v in ((1.0, one), (2.0, two))]
-    calls = [replace(seen, call=seen.call.replace(".0", "")) for seen in calls]
-    return tuple(text for title, text in known.explanation(table(*rows), calls) if title != "read")
+    return {"calls": ["f(1)", "f(2)"], "mistakes": [[*row, default or {}] for row in rows]}
 
 
 FIRST, SECOND = {"0": {"value": 3.0}}, {"1": {"value": 4.0}}
@@ -61,7 +47,8 @@ E = ["G is done.", "read on", "H is right.", SECOND]
 def test_sentences_of_all_matching_misconceptions_are_printed(
     known: ModuleType, rows: list[list[Any]], one: float, two: float, said: tuple[str, ...]
 ) -> None:
-    assert explained(known, rows, one, two) == said
+    calls = [known.Seen(f"f({n})", {"value": v}, v == n, 1e-6) for n, v in ((1, one), (2, two))]
+    assert tuple(text for title, text in known.explanation(table(*rows), calls) if title != "read") == said
 
 
 @pytest.mark.parametrize(("defaults", "named"), [({"eps": 1e-8}, True), ({"eps": 1e-5}, False), ({}, False)])
@@ -120,52 +107,6 @@ def test_table_omits_expected_results_that_no_check_contains(known: ModuleType) 
     untold = {call.key for call in calls} - {call.key for call in calls if call.told}
     text = (HOMEWORK.folder / "assignments" / home_table.MISTAKES).read_text(encoding="utf-8")
     assert len(untold) == 2 and not any(key in text for key in untold)
-
-
-def in_another_layout(value: Any) -> Any:
-    """The same arrays in another memory layout, so sums are computed in another order."""
-    if isinstance(value, np.ndarray):
-        return np.asfortranarray(np.repeat(value, 2, axis=-1))[..., ::2] if value.ndim else value
-    if isinstance(value, dict):
-        return {key: in_another_layout(part) for key, part in value.items()}
-    return [in_another_layout(part) for part in value] if isinstance(value, list) else value
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [name for name in HOMEWORK.rubric.modules if name != "concept_check"])
-def test_order_of_summation_does_not_change_the_sentences(known: ModuleType, module: str) -> None:
-    part = home_table.table_of(HOMEWORK, module)
-    calls = [call for call in importlib.import_module("student_calls").calls_in(module) if call.told]
-    tried = 0
-    for misconception in HOMEWORK.of_module(module):
-        own = [call for call in calls if call.function == misconception.function]
-        if misconception.id in ROUNDING or misconception.memory:
-            continue
-        table = part[misconception.function]
-        said, other = (known.explanation(table, seen(known, misconception, own, how)) for how in (False, True))
-        assert said == other, misconception.id
-        tried += bool(said)
-    assert tried
-
-
-def seen(known: ModuleType, misconception: library.Misconception, calls: list[Any], other: bool) -> list[Any]:
-    """The results that the checks record for a misconception; `other` computes sums in another order."""
-    right, wrong = (
-        HOMEWORK.correct(misconception.module, misconception.function).fresh(),
-        HOMEWORK.alone(misconception).fresh(),
-    )
-    found = []
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for call in calls:
-            made = replace(call, args=tuple(map(in_another_layout, call.args))) if other else call
-            entry = made.entry_of(wrong)
-            expected = call.due(right)
-            if "raised" in expected and "raised" not in entry:
-                entry = known.NO_ERROR
-            good = known.same(entry, expected, 5e-6)
-            found.append(known.Seen(call.key, entry, good, 5e-6))
-    return found
 
 
 @pytest.mark.slow

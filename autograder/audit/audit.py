@@ -16,10 +16,9 @@ Requirements:
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from math import inf
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from autograder.audit.cases import (
     Case,
@@ -33,7 +32,6 @@ from autograder.audit.cases import (
     submission,
 )
 from autograder.grading.call_results import alike_in_form
-from autograder.grading.diagnosis import KnownResponses
 from autograder.grading.grader import Grader
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
@@ -231,8 +229,7 @@ def _outcome(row: Row) -> str:
 MOST_UNEXPLAINED = 0.01  # share of all pairs
 
 
-@dataclass(frozen=True)
-class PairVerdict:
+class PairVerdict(NamedTuple):
     """The result for one pair, and the same in words."""
 
     row: Row
@@ -257,10 +254,27 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
     library = grader.plan.homework.of_function(case.module, case.function)
     mentioned = [m for m in library if m.id in row.named | row.undecided]
     responses = grader.diagnoser.known_responses(case.module, case.function)
+    version = responses.version(case.misconceptions)
+
+    def gives_results_of(misconceptions: tuple[Misconception, ...], numbers: Iterable[int]) -> bool:
+        """Return whether the pair gives the same responses as these misconceptions to these calls, in value and form."""
+        rival = responses.version(misconceptions)
+        return (
+            version is not None
+            and rival is not None
+            and all(
+                not responses.differ(version, rival, number)
+                and alike_in_form(
+                    responses.test_calls[number], responses.response(version, number), responses.response(rival, number)
+                )
+                for number in numbers
+            )
+        )
+
     single = [(m,) for m in sorted(library, key=lambda m: m not in case.misconceptions)]
     pairs = (pair for pair in combinations(mentioned, 2) if case.ids != {m.id for m in pair} != {pair[0].id})
     for misconceptions in ((), *single, *pairs):
-        if _same(responses, case.misconceptions, misconceptions, responses.test_calls):
+        if gives_results_of(misconceptions, responses.test_calls):
             ids = [misconception.id for misconception in misconceptions]
             result = f"gives the results of {' + '.join(ids) or 'the correct function'}"  # two may cancel out
             is_masked = bool(ids) and case.ids.issuperset(ids)
@@ -270,30 +284,11 @@ def pair_verdict(grader: InProcess, row: Row) -> PairVerdict:
     if not more and all(criteria[name].looks_at == "form" for name in missing):
         numbers = [number for number, test_call in responses.test_calls.items() if test_call.criterion in missing]
         for misconception in case.misconceptions:
-            if _same(responses, case.misconceptions, (misconception,), numbers):
+            if gives_results_of((misconception,), numbers):
                 return PairVerdict(row, "masked", f"gives the results of {misconception.id} alone")
     if missing:
         return PairVerdict(row, "wrong", f"keeps {', '.join(missing)}")
     return PairVerdict(row, "unexplained", f"loses {', '.join(more)} as well")
-
-
-def _same(
-    responses: KnownResponses,
-    pair: tuple[Misconception, ...],
-    candidate: tuple[Misconception, ...],
-    numbers: Iterable[int],
-) -> bool:
-    """Return whether two versions of the function give the same responses to these calls, in value and form."""
-    first, second = responses.version(pair), responses.version(candidate)
-    if first is None or second is None:
-        return False
-    return all(
-        not responses.differ(first, second, number)
-        and alike_in_form(
-            responses.test_calls[number], responses.response(first, number), responses.response(second, number)
-        )
-        for number in numbers
-    )
 
 
 def pair_lines(verdicts: Iterable[PairVerdict]) -> Iterator[str]:

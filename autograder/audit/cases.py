@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from pathlib import Path
 from textwrap import shorten
 from types import ModuleType
@@ -123,37 +123,32 @@ def singles(homework: Homework, module: str) -> list[Case]:
     ]
 
 
-def holes(homework: Homework, module: str) -> list[Case]:
-    """Return each function of a module with feedback, unimplemented in each way."""
+def holes(homework: Homework, module: str) -> Iterator[Case]:
+    """Yield each function of a module with feedback, unimplemented in each way."""
     functions = homework.rubric.modules[module].functions if homework.of_module(module) else ()
-    return [
-        Case("hole", f"{f}, {h}", module, f, text=_with_hole(homework, module, f, h)) for f in functions for h in HOLES
-    ]
+    for name, hole in product(functions, HOLES):
+        tree = ast.parse(homework.files[f"{module}.py"])
+        [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+        if hole == "deleted":
+            tree.body.remove(function)
+        elif hole == "misspelt":
+            function.name += "_"
+        else:
+            body = f'raise NotImplementedError("{name} is not written yet")' if hole == "as handed out" else hole
+            function.body = ast.parse(body).body
+        yield Case("hole", f"{name}, {hole}", module, name, text=ast.unparse(tree))
 
 
-def _with_hole(homework: Homework, module: str, name: str, hole: str) -> str:
-    tree = ast.parse(homework.files[f"{module}.py"])
-    [function] = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
-    if hole == "deleted":
-        tree.body.remove(function)
-    elif hole == "misspelt":
-        function.name += "_"
-    else:
-        body = f'raise NotImplementedError("{name} is not written yet")' if hole == "as handed out" else hole
-        function.body = ast.parse(body).body
-    return ast.unparse(tree)
-
-
-def nothings(homework: Homework, module: str) -> list[Case]:
+def nothings(homework: Homework, module: str) -> Iterator[Case]:
     """Replace each function of a module by code that computes nothing, then all of them."""
     functions = homework.rubric.modules[module].functions if homework.of_module(module) else ()
-    versions = [trivial(homework, module, function) for function in functions]
-    together = {
-        f"{module}.*.{name}": tuple(m for of_function in versions for m in of_function[number : number + 1])
-        for number, name in enumerate((*TRIVIAL, "first_argument"))
-    }
-    alone = [Case("nothing", m.id, module, m.function, (m,)) for of_function in versions for m in of_function]
-    return alone + [Case("nothing", name, module, "", group) for name, group in together.items() if group]
+    text, versions = homework.files[f"{module}.py"].decode(), {name: trivial(homework, name) for name in functions}
+    for function, sources in versions.items():
+        for name, source in sources.items():
+            yield Case("nothing", f"{function}.{name}", module, function, text=f"{text}\n\n{source}")
+    for number, name in enumerate((*TRIVIAL, "first_argument")):
+        if group := [[*sources.values()][number] for sources in versions.values() if len(sources) > number]:
+            yield Case("nothing", f"{module}.*.{name}", module, text="\n\n".join((text, *group)))
 
 
 # Zeros, a constant, an exception, None, and an argument returned
@@ -196,26 +191,19 @@ def {function}({parameters}):
 """
 
 
-def trivial(homework: Homework, module: str, function: str) -> list[Misconception]:
-    """Return versions of a function that compute nothing, even if the shape is right. They must earn nothing."""
+def trivial(homework: Homework, function: str) -> dict[str, str]:
+    """Return versions of a function that compute nothing, even if the shape is right, by name. They must earn nothing."""
     text = text_of(homework.functions[function])
     [definition] = ast.parse(text).body
     assert isinstance(definition, ast.FunctionDef)
     names = [argument.arg for argument in definition.args.args]
-    parts = {
-        "right": text.replace(f"def {function}(", f"def _right_{function}(", 1),
-        "function": function,
-        "parameters": ast.unparse(definition.args),
-    }
-    criteria = tuple(c.id for c in homework.rubric.of(module) if function in c.grades)
+    right = text.replace(f"def {function}(", f"def _right_{function}(", 1)
     bodies = TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}
-    sources = {
+    parts = {"right": right, "function": function, "parameters": ast.unparse(definition.args)}
+    return {
         name: _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
         for name, body in bodies.items()
     }
-    return [
-        Misconception(module, function, name, criteria, "", "", "", source=source) for name, source in sources.items()
-    ]
 
 
 def alternatives(homework: Homework) -> list[Case]:

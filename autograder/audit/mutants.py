@@ -29,12 +29,6 @@ COMMUTATIVE = (ast.Add, ast.Mult, ast.BitOr)
 Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing test calls; none for a survivor
 
 
-def run(homework: Homework, jobs: int | None = None, chosen: Iterable[Case] | None = None) -> Iterator[Killed]:
-    """Grade mutants, in order, in `jobs` processes; by default all of them."""
-    every = [m for module in homework.rubric.modules for m in mutants(homework, module)] if chosen is None else chosen
-    yield from each(homework, _grade, every, jobs, sandbox=True)
-
-
 def _grade(grader: Grader, mutant: Case) -> Killed:
     """Count every failing call, even if it costs points in another criterion."""
     with Runner.in_sandbox(grader.sandbox, grader.plan, submission(grader.plan.homework, mutant)) as runner:
@@ -70,7 +64,8 @@ def problems(homework: Homework, graded: Iterable[Killed]) -> list[str]:
 
 def report(homework: Homework, jobs: int | None = None) -> int:
     """Grade all mutants and print the survivors; the exit status is 1 if one is unexpected."""
-    graded = list(run(homework, jobs))
+    every = [mutant for module in homework.rubric.modules for mutant in mutants(homework, module)]
+    graded = list(each(homework, _grade, every, jobs, sandbox=True))
     lines = problems(homework, graded)
     for line in lines:
         click.echo(f"PROBLEM {line}")
@@ -83,15 +78,8 @@ def report(homework: Homework, jobs: int | None = None) -> int:
 
 
 def mutants(homework: Homework, module: str) -> list[Case]:
-    """Return every mutant of the contract functions of a reference module, without duplicates."""
-    by_name: dict[str, Case] = {}
-    for mutant in of_text(homework, module, homework.files[f"{module}.py"].decode()):
-        by_name.setdefault(mutant.name, mutant)
-    return list(by_name.values())
-
-
-def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
-    """Yield every mutant of the contract functions in a version of a module, each appended to the text."""
+    """Return every mutant of the contract functions of a reference module, without duplicates, each appended to its text."""
+    text, by_name = homework.files[f"{module}.py"].decode(), dict[str, Case]()
     for function in ast.parse(text).body:
         graded = homework.rubric.modules[module].functions
         if not isinstance(function, ast.FunctionDef) or function.name not in graded or function.decorator_list:
@@ -105,7 +93,9 @@ def of_text(homework: Homework, module: str, text: str) -> Iterator[Case]:
         for mutant in _changed(source, function):
             if mutant != source and parsed(mutant) is not None:
                 name = named(function.name, *_differing(source, mutant))
-                yield Case("mutant", name, module, function.name, text=f"{text}\n\n{mutant}")
+                case = Case("mutant", name, module, function.name, text=f"{text}\n\n{mutant}")
+                by_name.setdefault(name, case)
+    return list(by_name.values())
 
 
 def named(function: str, before: str, after: str) -> str:

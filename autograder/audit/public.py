@@ -9,12 +9,12 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,22 +26,20 @@ from autograder.homework.library import Misconception
 from autograder.release import home_table
 
 
-@dataclass(frozen=True)
-class Detection:
-    """A misconception, the public checks that it fails, and the printed sentences.
-
-    `sentences` are those of the misconception. With an argument that it ignores, they name the number that is used.
-    """
+class Detection(NamedTuple):
+    """A misconception, the public checks that it fails, and how they describe it."""
 
     misconception: Misconception
     checks: tuple[str, ...]
-    printed: frozenset[str] = frozenset()
-    sentences: frozenset[str] = frozenset()
+    answer: str
 
-    @property
-    def answer(self) -> str:
-        """How the public checks describe it: "-" not at all, "half", "named" or "misnamed"."""
-        return ("-", "half", "named")[len(self.printed)] if self.printed <= self.sentences else "misnamed"
+
+def answer(printed: Collection[str], sentences: Collection[str]) -> str:
+    """Return how the public checks describe a misconception: "-" not at all, "half", "named" or "misnamed".
+
+    `sentences` are those of the misconception. With an argument that it ignores, they name the number that is used.
+    """
+    return ("-", "half", "named")[len(printed)] if {*printed} <= {*sentences} else "misnamed"
 
 
 def run(homework: Homework, only: Iterable[str] = (), jobs: int | None = None) -> Iterator[Detection]:
@@ -95,8 +93,8 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
         for title, text in advice.explained(function)
         if title in ("probably", "right")
     }
-    sentences = home_table.sentences(homework, misconception)
-    return Detection(misconception, tuple(failing), frozenset(printed), frozenset(sentences))
+    sentences = [*home_table.sentences(homework, misconception)]
+    return Detection(misconception, tuple(failing), answer(printed, sentences))
 
 
 def lines(detections: Iterable[Detection]) -> Iterator[str]:

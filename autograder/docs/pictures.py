@@ -1,7 +1,7 @@
-"""Take the screenshots of a student's feedback page and of the class report for README.md.
+"""Take the screenshots of a student's feedback page, the class report and the students' page for README.md.
 
-`python -m autograder.docs.pictures` grades the sample class and one more submission, and writes student.png and report.png. It
-needs the package playwright and Debian's chromium. The tests of the site write browser.png.
+`python -m autograder.docs.pictures` grades the sample class and one more submission, and writes student.png and report.png. With
+a folder as for `autograder build --pyodide`, it writes browser.png instead. It needs the package playwright and Debian's chromium.
 """
 
 import shutil
@@ -34,6 +34,29 @@ def pages(folder: Path) -> dict[str, Path]:
     return {"student": folder / "one" / "feedback" / "maria.html", "report": folder / "demo" / "graded" / "report.html"}
 
 
+def workbench(pyodide: Path) -> None:
+    """Take the screenshot of the students' page with a mistake and its hint."""
+    from autograder.tests.release import workbench
+
+    body = (
+        "mean = x.mean(axis=-1, keepdims=True)\n"
+        "var = x.var(axis=-1, keepdims=True, ddof=1)\n"
+        "return gamma * (x - mean) / np.sqrt(var + eps) + beta"
+    )
+    with tempfile.TemporaryDirectory() as folder, workbench.browser() as browser:
+        site = Path(folder, "site")
+        workbench.write_site(site, workbench.student_folder(Path(folder, "transformer")), pyodide)
+        with workbench.served(site) as address:
+            bench = workbench.Workbench(browser.new_page(viewport=workbench.LAPTOP), address).open()
+            bench.page.get_by_label("Python code").click()
+            for key in ("Control+A", "Delete"):
+                bench.page.keyboard.press(key)
+            bench.page.keyboard.type(f"import numpy as np\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n{body}")
+            for name in ("Check", "Hint"):
+                bench.press(name)
+            bench.page.screenshot(path=DOCS / "browser.png")
+
+
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
@@ -48,4 +71,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    workbench(Path(sys.argv[1])) if sys.argv[1:] else main()

@@ -3,11 +3,9 @@
 import atexit
 import json
 import marshal
-import os
 import subprocess
-import sys
+import tempfile
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -22,14 +20,13 @@ from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.plan import Plan, record
 from autograder.grading.runner.processes import Direct
 from autograder.homework import library
-from autograder.release import gradescope
-from autograder.release.rehearsal import KEPT
+from autograder.release import gradescope, rehearsal
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel
 from autograder.sandbox.process import Limits, StudentProcess
 from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.sandbox.sandbox import Sandbox
-from autograder.tests.files import HOMEWORK, Built
+from autograder.tests.files import HOMEWORK, Built, put
 
 # In this process: misconceptions run on the test plan of the homework, and compared as a submission is
 
@@ -180,29 +177,19 @@ class Box:
     """A folder like /autograder on Gradescope, with one upload in it."""
 
     def __init__(self, place: Path, built: Built, upload: Mapping[str, bytes]):
-        self.place, self.built = place, built
+        self.place = place
         self.submission, self.results = place / "submission", place / "results" / "results.json"
-        for folder in ("source", "submission", "results"):
-            (place / folder).mkdir(parents=True)
-        (place / "submission_metadata.json").write_text("{}")
-        with zipfile.ZipFile(built.zip) as archive:
-            archive.extractall(place / "source")
-        for name, data in upload.items():
-            (self.submission / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.submission / name).write_bytes(data)
+        rehearsal.lay_out(place, built.zip, put(place.with_name(f"{place.name}-upload"), upload))
 
     def document(self) -> Any:
         return json.loads(self.results.read_text())
 
     def run(self) -> "subprocess.CompletedProcess[str]":
         """Run the zip's run_otter.py, with the kit from the zip's wheel."""
-        plan = self.place / "source" / "run_otter.py"
-        plan.write_text(plan.read_text().replace('"/autograder"', repr(str(self.place))))
-        path = os.pathsep.join(filter(None, (str(self.built.installed), os.environ.get("PYTHONPATH"))))
-        inherited = {name: os.environ[name] for name in ("PATH", *KEPT) if name in os.environ}
-        environment = {**inherited, "HOME": str(self.place), "PYTHONPATH": path}
-        command = [sys.executable, str(plan)]
-        return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True)
+        with tempfile.TemporaryDirectory() as root:
+            Path(root).chmod(0o711)  # the user of student code must be able to enter
+            command, variables, _ = rehearsal.installed(self.place, Path(root))
+            return subprocess.run(command, cwd="/", env=variables, capture_output=True, text=True)
 
     def run_here(self) -> None:
         """Grade in this process, with the kit under test."""

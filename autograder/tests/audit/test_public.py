@@ -48,10 +48,8 @@ def test_most_detected_misconceptions_are_named_and_none_is_misnamed() -> None:
 ])  # fmt: skip
 def test_misconception_is_named_only_if_all_sentences_are_its_own(printed: str, answer: str) -> None:
     misconception = HOMEWORK.of_module("layernorm")[0]
-    sentences = frozenset({"Does.", "Right.", "Does 0.1."})
-    found = Detection(misconception, ("test_one",), frozenset(printed.split()), sentences)
-    assert found.answer == answer
-    said = list(public.lines([found]))
+    assert public.answer(printed.split(), {"Does.", "Right.", "Does 0.1."}) == answer
+    said = list(public.lines([Detection(misconception, ("test_one",), answer)]))
     assert f"  check  {answer:<10}{misconception.id}  (test_one)" in said
     assert said[-1].startswith("all: of 1 mistakes the public checks detect 1, of which ")
     assert f"{int(answer == 'half')} half" in said[-1]

@@ -11,9 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,7 +22,7 @@ from packaging.requirements import Requirement
 from autograder.gradebook import sample
 from autograder.homework import rubric as rubrics
 from autograder.release import packing
-from autograder.tests.files import HOMEWORK, Built
+from autograder.tests.files import HOMEWORK, Built, put, unzipped
 from autograder.tests.refusing import LANDLOCK_REFUSED, NO_LANDLOCK, NO_SECCOMP, Refused, filters, refusing
 
 PINS = (packing.SCRIPTS_FOLDER / "requirements.txt").read_text()
@@ -79,39 +77,29 @@ exec chroot "$ROOT" "$@"
 """
 
 
-@dataclass(frozen=True)
-class Root:
-    """A Debian root with the folders of Gradescope."""
+def run(
+    root: Path, *command: str, network: bool = True, more: str = "", refused: Refused = (), megabytes: int = 0
+) -> str:
+    """Run a command in a Debian root; returns its output with the errors, and the exit status on the last line."""
+    passed = {name: text for name, text in os.environ.items() if name.startswith(("PIP_", "UV_", "HTTP", "http"))}
+    inside = {**passed, "HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    inside |= {"SSL_CERT_FILE": CERTIFICATES, "PIP_CERT": CERTIFICATES}
+    unshare = ["unshare", "-m", "-p", "-f", "--mount-proc", "--kill-child", *(() if network else ("-n",))]
+    variables = [f"{name}={text}" for name, text in inside.items()]
+    with memory(megabytes) as group:
 
-    path: Path
+        def before() -> None:
+            if group is not None:
+                group.write_text(str(os.getpid()))
+            if refused:
+                refusing(*refused)()
 
-    def run(
-        self, *command: str, network: bool = True, more: str = "", refused: Refused = (), megabytes: int = 0
-    ) -> str:
-        """Run a command in it; returns its output with the errors, and the exit status on the last line."""
-        passed = {name: text for name, text in os.environ.items() if name.startswith(("PIP_", "UV_", "HTTP", "http"))}
-        inside = {**passed, "HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        inside |= {"SSL_CERT_FILE": CERTIFICATES, "PIP_CERT": CERTIFICATES}
-        unshare = ["unshare", "-m", "-p", "-f", "--mount-proc", "--kill-child", *(() if network else ("-n",))]
-        variables = [f"{name}={text}" for name, text in inside.items()]
-        with memory(megabytes) as group:
-
-            def before() -> None:
-                if group is not None:
-                    group.write_text(str(os.getpid()))
-                if refused:
-                    refusing(*refused)()
-
-            done = subprocess.run(
-                [*unshare, "bash", "-ec", INSIDE, "-", "/usr/bin/env", "-i", *variables, *command],
-                env={**os.environ, "ROOT": str(self.path), "MORE": more}, preexec_fn=before,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-            )  # fmt: skip
-        return f"{done.stdout}\n{done.returncode}"
-
-    @property
-    def autograder(self) -> Path:
-        return self.path / "autograder"
+        done = subprocess.run(
+            [*unshare, "bash", "-ec", INSIDE, "-", "/usr/bin/env", "-i", *variables, *command],
+            env={**os.environ, "ROOT": str(root), "MORE": more}, preexec_fn=before,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+    return f"{done.stdout}\n{done.returncode}"
 
 
 @contextlib.contextmanager
@@ -141,40 +129,36 @@ def mirror() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def root(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
-    """A root in which the zip's setup.sh has run."""
+def root(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A Debian root with the folders of Gradescope, in which the zip's setup.sh has run."""
     if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("debootstrap") is None:
         pytest.skip("needs root on Linux, debootstrap, and a network")
-    made = Root(tmp_path_factory.mktemp("debian") / "root")
-    done = subprocess.run(
-        ["debootstrap", "--variant=minbase", "trixie", made.path, *mirror()], capture_output=True, text=True
-    )
+    root = tmp_path_factory.mktemp("debian") / "root"
+    bootstrap = ["debootstrap", "--variant=minbase", "trixie", str(root), *mirror()]
+    done = subprocess.run(bootstrap, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"no Debian root: {done.stdout.splitlines()[-1:] or done.stderr}")
     for file in ("/etc/resolv.conf", "/etc/hosts"):
-        shutil.copy(file, f"{made.path}{file}")
+        shutil.copy(file, f"{root}{file}")
     if os.path.exists("/etc/ssl/certs/ca-certificates.crt"):
-        shutil.copy("/etc/ssl/certs/ca-certificates.crt", f"{made.path}{CERTIFICATES}")
-    for folder in ("source", "submission", "results"):
-        (made.autograder / folder).mkdir(parents=True)
-    (made.autograder / "submission_metadata.json").write_text("{}")
-    with zipfile.ZipFile(built.zip) as archive:
-        archive.extractall(made.autograder / "source")
-    shutil.copy(made.autograder / "source" / "run_autograder", made.autograder)
+        shutil.copy("/etc/ssl/certs/ca-certificates.crt", f"{root}{CERTIFICATES}")
+    place = put(root / "autograder", {"submission/": "", "results/": "", "submission_metadata.json": "{}"})
+    put(place / "source", unzipped(built.zip))
+    shutil.copy(place / "source" / "run_autograder", place)
     # The stand-in for the Python that uv would download.
     python = "/root/.local/share/uv/python/cpython-3.13.5-linux-x86_64-gnu/bin"
-    made.run("bash", "-c", "apt-get update && apt-get install -y --no-install-recommends python3")
-    made.run("bash", "-c", f"mkdir -p {python} && ln -s /usr/bin/python3 {python}/python3.13")
-    printed = made.run("bash", "/autograder/source/setup.sh")
+    run(root, "bash", "-c", "apt-get update && apt-get install -y --no-install-recommends python3")
+    run(root, "bash", "-c", f"mkdir -p {python} && ln -s /usr/bin/python3 {python}/python3.13")
+    printed = run(root, "bash", "/autograder/source/setup.sh")
     assert printed.endswith("\n0"), printed[-3000:]
-    yield made
-    shutil.rmtree(made.path)
+    yield root
+    shutil.rmtree(root)
 
 
 READ_ONLY = 'S="$ROOT/autograder/source"; mount --bind "$S" "$S"; mount -o remount,ro,bind "$S"'
 FULL_DISK = 'for place in tmp var/tmp; do mount -t tmpfs -o size=64k tmpfs "$ROOT/$place"; done'
 POOR = {"megabytes": 768, "refused": (*LANDLOCK_REFUSED, *NO_SECCOMP), "network": False, "more": READ_ONLY}
-CONTAINERS: dict[str, tuple[dict[str, Any], list[str]]] = {  # arguments of Root.run, and the layers that are missing
+CONTAINERS: dict[str, tuple[dict[str, Any], list[str]]] = {  # arguments of `run`, and the layers that are missing
     "all layers": ({}, []),
     "768 MB": ({"megabytes": 768}, []),
     "no Landlock, no seccomp": ({"refused": (*NO_LANDLOCK, *NO_SECCOMP)}, ["landlock", "seccomp"]),
@@ -192,12 +176,12 @@ except MemoryError:
 """
 
 
-def graded(root: Root, files: Mapping[str, str], **container: Any) -> tuple[float | None, str]:
+def graded(root: Path, files: Mapping[str, str], **container: Any) -> tuple[float | None, str]:
     """The score in results.json, if there is one, and the output."""
-    shutil.rmtree(root.autograder / "submission")
-    sample.write(root.autograder / "submission", files)
-    printed = root.run("bash", "/autograder/run_autograder", **container)
-    document = root.autograder / "results" / "results.json"
+    shutil.rmtree(root / "autograder" / "submission")
+    sample.write(root / "autograder" / "submission", files)
+    printed = run(root, "bash", "/autograder/run_autograder", **container)
+    document = root / "autograder" / "results" / "results.json"
     return json.loads(document.read_text())["score"] if document.is_file() else None, printed
 
 
@@ -205,7 +189,7 @@ def graded(root: Root, files: Mapping[str, str], **container: Any) -> tuple[floa
 @filters
 @pytest.mark.parametrize("name", CONTAINERS)
 def test_the_zips_own_scripts_grade_in_a_bare_root(
-    root: Root, at_home: Callable[[Path], dict[str, Any]], name: str, tmp_path: Path
+    root: Path, at_home: Callable[[Path], dict[str, Any]], name: str, tmp_path: Path
 ) -> None:
     container, missing = CONTAINERS[name]
     note = f"note: the sandbox lacks {', '.join(missing)}; autograder/docs/explanation/sandbox.md has their effects\n"
@@ -218,14 +202,14 @@ def test_the_zips_own_scripts_grade_in_a_bare_root(
 
 
 @pytest.mark.slow
-def test_memory_of_grader_and_student_fits_the_container(root: Root) -> None:
+def test_memory_of_grader_and_student_fits_the_container(root: Path) -> None:
     files = sample.references(HOMEWORK)
     score, printed = graded(root, {**files, "layernorm.py": GREEDY + files["layernorm.py"]}, megabytes=768)
     assert score is not None and printed.endswith("\n0"), printed
 
 
 @pytest.mark.slow
-def test_grader_error_in_a_bare_root_is_in_the_output(root: Root) -> None:
+def test_grader_error_in_a_bare_root_is_in_the_output(root: Path) -> None:
     score, printed = graded(root, sample.references(HOMEWORK), more=FULL_DISK)
     assert score is None
     assert re.search(

@@ -9,7 +9,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from autograder.homework.homework import PACKAGE, Homework
+from autograder.homework.homework import Homework
 from autograder.release import packing, site
 
 CHROMIUM = shutil.which("chromium")
@@ -219,28 +218,3 @@ class Workbench:
         """Replace the text of a file."""
         self.page.get_by_role("tab", name=file, exact=True).click()
         self.page.get_by_label("Python code").fill(text)
-
-
-def picture(pyodide: Path, target: Path) -> None:
-    """Write a screenshot of the page with a mistake and its hint."""
-    body = (
-        "mean = x.mean(axis=-1, keepdims=True)\n"
-        "var = x.var(axis=-1, keepdims=True, ddof=1)\n"
-        "return gamma * (x - mean) / np.sqrt(var + eps) + beta"
-    )
-    with tempfile.TemporaryDirectory() as place, browser() as opened:
-        write_site(Path(place, "site"), student_folder(Path(place, "transformer")), pyodide)
-        with served(Path(place, "site")) as address:
-            bench = Workbench(opened.new_page(viewport=LAPTOP), address).open()
-            code = bench.page.get_by_label("Python code")
-            code.click()
-            for key in ("Control+A", "Delete"):
-                bench.page.keyboard.press(key)
-            bench.page.keyboard.type(f"import numpy as np\n\n\ndef layer_norm(x, gamma, beta, eps=1e-5):\n{body}")
-            for name in ("Check", "Hint"):
-                bench.press(name)
-            bench.page.screenshot(path=target)
-
-
-if __name__ == "__main__":  # with a folder as for `autograder build --pyodide`
-    picture(Path(sys.argv[1]), PACKAGE / "docs" / "browser.png")

@@ -1,7 +1,7 @@
 """Writes the data and pictures in solutions/tour: python autograder/tests/golden/make_tour.py NAME, in the root of the clone.
 
 depth    the magnitudes of stream and gradient in random networks of up to 96 blocks (minutes); run it after a change to
-         tour/examples.py. A test recomputes the first two blocks of the networks with gain 1.
+         tour/examples.py.
 ladder   the weights of the small models that show after each module what it adds (two minutes); after a change to
          tour/ladder.py. A test measures the losses in RUNGS.
 runs     the default training run for each design of the decoder (ten minutes); after a change to train.py or

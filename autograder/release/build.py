@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from autograder.exceptions import ArgumentsError, CommandError, of_system
+from autograder.files import write_atomically
 from autograder.grading.call_results import compared
 from autograder.grading.grader import open_grader
 from autograder.grading.plan import Plan
@@ -136,11 +137,13 @@ def write(homework: Homework, result: Path, out: Path, assignments: Path) -> lis
     with zipfile.ZipFile(_zip_in(result)) as archive:
         # Otter's environment.yml is for conda, with unpinned packages. setup.sh does not use it.
         grader = {name: archive.read(name) for name in archive.namelist() if name != "environment.yml"}
+    zips = {
+        out / "autograder.zip": grader,
+        out / "student.zip": {f"{folder}/{name}": data for name, data in workspace.items()},
+    }
     try:
-        zips = [
-            packing.pack(grader, out / "autograder.zip"),
-            packing.pack({f"{folder}/{name}": data for name, data in workspace.items()}, out / "student.zip"),
-        ]
+        for path, files in zips.items():
+            write_atomically(path, packing.packed(files))
         packing.refresh(generated, assignments)
     except OSError as error:
         raise of_system(error, out) from error

@@ -19,7 +19,6 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from autograder.exceptions import CommandError, of_system
-from autograder.files import write_atomically
 from autograder.homework.homework import GRADING, PACKAGE, Homework, packaged
 from autograder.homework.rubric import Rubric
 from autograder.submissions.text import number
@@ -131,12 +130,6 @@ def packed(files: dict[str, bytes]) -> bytes:
             entry.external_attr = (0o100755 if name in EXECUTABLE else 0o100644) << 16
             archive.writestr(entry, files[name])
     return zipped.getvalue()
-
-
-def pack(files: dict[str, bytes], path: Path) -> Path:
-    """Write a reproducible zip, completely or not at all."""
-    write_atomically(path, packed(files))
-    return path
 
 
 # The contents of the zip

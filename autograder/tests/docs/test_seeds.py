@@ -29,21 +29,18 @@ def test_rows_name_every_erratum_and_no_other() -> None:
     assert set(verdicts) == {("corrected",), ("qualified",), ("open",)}
 
 
-@pytest.mark.parametrize(
-    ("place", "problem"),
-    [
-        (Place(criterion="layernorm.speed"), "rubric.yaml has no criterion layernorm.speed"),
-        (Place(check="test_layernorm.py::test_speed"), "there is no public check test_layernorm.py::test_speed"),
-        (Place(check="test_speed.py::test_speed"), "there is no public check test_speed.py::test_speed"),
-        (Place(notebook="Speed", says="fast"), "the notebook has no section 'Speed'"),
-        (Place(notebook="What eps does", says="is fast"), "the section 'What eps does' does not say 'is fast'"),
-        (Place(notebook="What eps does"), "the section 'What eps does' does not say ''"),
-        (Place(docstring="layernorm.speed"), "there is no docstring of layernorm.speed"),
-        (Place(question="q99"), "there is no question q99"),
-        (Place(criterion="layernorm.rms", question="q1"), "a place must be one thing"),
-        (Place(), "a place must be one thing"),
-    ],
-)
+@pytest.mark.parametrize(("place", "problem"), [
+    (Place(criterion="layernorm.speed"), "rubric.yaml has no criterion layernorm.speed"),
+    (Place(check="test_layernorm.py::test_speed"), "there is no public check test_layernorm.py::test_speed"),
+    (Place(check="test_speed.py::test_speed"), "there is no public check test_speed.py::test_speed"),
+    (Place(notebook="Speed", says="fast"), "the notebook has no section 'Speed'"),
+    (Place(notebook="What eps does", says="is fast"), "the section 'What eps does' does not say 'is fast'"),
+    (Place(notebook="What eps does"), "the section 'What eps does' does not say ''"),
+    (Place(docstring="layernorm.speed"), "there is no docstring of layernorm.speed"),
+    (Place(question="q99"), "there is no question q99"),
+    (Place(criterion="layernorm.rms", question="q1"), "a place must be one thing"),
+    (Place(), "a place must be one thing"),
+])  # fmt: skip
 def test_missing_place_is_reported(place: Place, problem: str) -> None:
     row = Row.model_validate({"is": "a row", "at": [place]})
     [found] = seeds.missing({"S0-001": row})

@@ -13,7 +13,7 @@ import pytest
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework.homework import Homework
 from autograder.release import build, packing
-from autograder.tests.files import HOMEWORK, Built, put, unzipped
+from autograder.tests.files import HOMEWORK, Built, clone, put, unzipped
 from autograder.tests.forked import python
 
 
@@ -39,6 +39,13 @@ def test_links_of_pages_work_in_the_student_folder_and_in_assignments(built: Bui
 def test_folders_of_the_homework_are_not_overwritten(folder: str) -> None:
     with pytest.raises(ArgumentsError, match="the zips do not belong in "):
         build.build(HOMEWORK, HOMEWORK.folder / folder)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the repository in another folder, with files that an instructor's own runs leave behind."""
+    left = [".OTTER_LOG", ".ipynb_checkpoints/transformer.ipynb", "__pycache__/a.pyc", "checks/__pycache__/b.pyc"]
+    return put(clone(tmp_path / "a copy"), {f"solutions/{name}": b"1" for name in left})
 
 
 START = """

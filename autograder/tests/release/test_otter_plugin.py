@@ -21,7 +21,7 @@ AtHome = Callable[[Path], dict[str, Any]]
 
 
 def test_otter_run_gives_each_question_the_points_of_its_module_without_a_kernel(
-    built: Built, half: dict[str, bytes], half_at_home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built: Built, half: dict[str, bytes], at_home: AtHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def kernel(*_: Any, **__: Any) -> None:
         raise RuntimeError("Kernel didn't respond in 60 seconds")
@@ -31,7 +31,7 @@ def test_otter_run_gives_each_question_the_points_of_its_module_without_a_kernel
     (tmp_path / "half.zip").write_bytes(zipped(half))
     results = otter_run(str(tmp_path / "half.zip"), autograder=str(built.zip), output_dir=str(tmp_path), no_logo=True)
     document = json.loads((tmp_path / "results.json").read_text())
-    assert document["tests"] == half_at_home
+    assert document["tests"] == at_home(tmp_path / "half.zip")["tests"]
     assert results.total == pytest.approx(document["score"])
     assert results.possible == HOMEWORK.rubric.points
     assert results.get_score("decoder") == 0

@@ -119,8 +119,8 @@ def student_folder(folder: Path) -> Path:
 def write_site(folder: Path, student: Path, pyodide: Path | None) -> Path:
     """Write the site of a student folder."""
     files = {f"transformer/{name}": data for name, data in packing.contents(student).items()}
-    zipped = packing.pack(files, student.with_suffix(".zip"))
-    return site.write(Homework(), zipped, folder, site.python_files(pyodide))
+    student.with_suffix(".zip").write_bytes(packing.packed(files))
+    return site.write(Homework(), student.with_suffix(".zip"), folder, site.python_files(pyodide))
 
 
 def printed(text: str) -> str:

@@ -197,9 +197,9 @@ def trivial(homework: Homework, function: str) -> dict[str, str]:
     [definition] = ast.parse(text).body
     assert isinstance(definition, ast.FunctionDef)
     names = [argument.arg for argument in definition.args.args]
-    right = text.replace(f"def {function}(", f"def _right_{function}(", 1)
+    solution = text.replace(f"def {function}(", f"def _right_{function}(", 1)
     bodies = TRIVIAL | {f"returns_{name}": RETURNED.replace("{name}", name) for name in names}
-    parts = {"right": right, "function": function, "parameters": ast.unparse(definition.args)}
+    parts = {"right": solution, "function": function, "parameters": ast.unparse(definition.args)}
     return {
         name: _TRIVIAL_SOURCE.format(body=body.format(function=function, names=", ".join(names)), **parts)
         for name, body in bodies.items()

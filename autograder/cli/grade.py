@@ -120,8 +120,8 @@ def grade(
             click.echo(printable(form), err=True)
     store.write_run(out, paths, submissions.entries, one_submission=one_submission)
     try:
-        grading = batch.Batch(results, workers, homework, None if quiet else sys.stderr, fresh, accept_names)
-        run = grading.run(submissions.entries)
+        stream = None if quiet else sys.stderr
+        run = batch.grade_class(submissions.entries, homework, results, workers, stream, fresh, accept_names)
     except KeyboardInterrupt:
         advice = "Run the same command again to continue."
         raise KeyboardInterrupt(f"interrupted; finished results are in {out}. {advice}") from None

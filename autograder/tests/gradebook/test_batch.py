@@ -28,7 +28,7 @@ from autograder.exceptions import SandboxError
 from autograder.feedback.results import Grade, Mark
 from autograder.files import write_atomically
 from autograder.gradebook import batch, pool, sample, store
-from autograder.gradebook.batch import Batch, Run
+from autograder.gradebook.batch import Run, grade_class
 from autograder.gradebook.pool import Pool
 from autograder.gradebook.store import Store
 from autograder.sandbox import layers
@@ -74,7 +74,7 @@ def close_warm_grader() -> Iterator[None]:
 def run(folder: Path, out: Path, workers: Pool | None = None, stream: Any = None, fresh: bool = False) -> Run:
     """Grade without the command, in a thread unless `workers` is given."""
     entries = listing([folder], HOMEWORK.rubric).entries
-    return Batch(Store(out), workers or threads(), HOMEWORK, stream, fresh).run(entries)
+    return grade_class(entries, HOMEWORK, Store(out), workers or threads(), stream, fresh)
 
 
 def start(*arguments: str | Path) -> "subprocess.Popen[str]":
@@ -255,7 +255,8 @@ def fake_grading(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_repeated_crashes_and_timeouts_are_grader_errors(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Batch, "patience", 10.0)
+    monkeypatch.setattr(batch, "PATIENCE", 0.0)
+    monkeypatch.setattr(batch, "MARGIN", 10.0)
     monkeypatch.setenv("MARK", str(tmp_path / "s04 has crashed a worker once"))
     outcome = run(small, tmp_path, pool.local(2))
     assert set(outcome.errors) == {"s01", "s02", "s05", "s07"}

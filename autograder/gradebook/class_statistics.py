@@ -119,10 +119,9 @@ def _example(module: ModuleResult, function: str, rubric: Rubric) -> str:
     call_result = next((r for r in examples if r is not None and r.target.function == function), None)
     if call_result is None:
         return ""
-    if call_result.response.error is not None:  # the student may have written its text
-        call_result = replace(
-            call_result, response=replace(call_result.response, error=replace(call_result.response.error, text=""))
-        )
+    if (error := call_result.response.error) is not None:  # the student may have written its text
+        response = replace(call_result.response, error=replace(error, text=""))
+        call_result = replace(call_result, response=response)
     return lines(call_result, rubric, "theirs:", imports=False)
 
 
@@ -136,18 +135,19 @@ def standalone(text: bytes, function: str, rubric: Rubric) -> str:
     the definition is too complicated or too long.
     """
     try:
-        plain = _standalone(parsed(text), function, rubric.modules[rubric.module_of(function)])
-        source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain is not None else ""
+        tree = parsed(text)
+        plain = _standalone(tree, function, rubric.modules[rubric.module_of(function)]) if tree else None
+        source = ast.unparse(ast.fix_missing_locations(plain)) + "\n" if plain else ""
     except UNREADABLE:
         return ""
     return source if len(source) <= LONGEST and parsed(source) else ""
 
 
-def _standalone(tree: ast.Module | None, function: str, module: Module) -> ast.stmt | None:
+def _standalone(tree: ast.Module, function: str, module: Module) -> ast.stmt | None:
     """Return a copy of the last definition, with everything it uses at the start of its body; None if too long."""
-    bound = {name: node for node in tree.body for name in bound_names([node])} if tree else {}
+    bound = {name: node for node in tree.body for name in bound_names([node])}
     target, needed, names = bound.get(function), set[ast.stmt](), 0
-    if tree is None or not isinstance(target, ast.FunctionDef):
+    if not isinstance(target, ast.FunctionDef):
         return None
     waiting: list[ast.AST] = [target]
     while waiting:

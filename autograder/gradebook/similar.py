@@ -50,14 +50,20 @@ class Pair:
 class _Work:
     """The code of a submission, with a fingerprint of each module.
 
-    `whole` has the fingerprints of long modules that are identical in another submission, including common code.
+    Modules in `copies` are long and identical in another submission; their fingerprints include common code.
     """
 
     key: str
     students: tuple[Student, ...]
     texts: Mapping[str, str]
     prints: Mapping[str, Any]
-    whole: Mapping[str, Any]
+    copies: Mapping[str, Any]
+
+    def both(self, work: "_Work", name: str) -> tuple[Any, Any]:
+        """Return the two fingerprints by which a module is compared."""
+        if name in self.copies and self.texts[name] == work.texts[name]:
+            return self.copies[name], self.copies[name]
+        return self.prints[name], work.prints[name]
 
 
 def compared(homework: Homework, out: Path, least: float) -> tuple[list[Pair], list[_Work]]:
@@ -91,14 +97,14 @@ def _fingerprinted(homework: Homework, submissions: Sequence[tuple[Upload, dict[
         counts[name].update(set(_print(name, text).hashes))
     most = max(FEW, COMMON * len(submissions))
     ignored = {name: of_handout[name] | {mark for mark, n in counts[name].items() if n > most} for name in of_handout}
-    copies = Counter(item for _, texts in submissions for item in texts.items())
-    copied = {item: _print(*item, of_handout[item[0]]) for item, n in copies.items() if n > 1}
+    several = Counter(item for _, texts in submissions for item in texts.items())
+    copied = {item: _print(*item, of_handout[item[0]]) for item, n in several.items() if n > 1}
+    long = {item: code for item, code in copied.items() if code.token_coverage >= OWN}
     works = []
     for entry, texts in submissions:
         prints = {name: _print(name, text, ignored[name]) for name, text in texts.items()}
-        whole = {name: copied[name, text] for name, text in texts.items() if (name, text) in copied}
-        whole = {name: code for name, code in whole.items() if code.token_coverage >= OWN}
-        works.append(_Work(entry.key, entry.students, texts, prints, whole))
+        copies = {name: long[name, text] for name, text in texts.items() if (name, text) in long}
+        works.append(_Work(entry.key, entry.students, texts, prints, copies))
     return works
 
 
@@ -118,19 +124,13 @@ def _pair(one: _Work, two: _Work) -> Pair:
 
     shared, mine, theirs, modules = 0, 0, 0, []
     for name in (name for name in one.prints if name in two.prints):
-        first, second = _both(one, two, name)
+        first, second = one.both(two, name)
         mine, theirs = mine + first.token_coverage, theirs + second.token_coverage
         if first.hashes & second.hashes:  # most pairs share nothing
             shared += first.token_coverage if first is second else int(compare_files(first, second)[0])
             modules.append(name)
     smaller = min(mine, theirs)  # the share refers to the shorter submission
     return Pair(one.key, two.key, min(1.0, shared / smaller) if smaller >= OWN else 0.0, tuple(modules))
-
-
-def _both(one: _Work, two: _Work, name: str) -> tuple[Any, Any]:
-    """Return the two fingerprints by which a module is compared."""
-    is_copy = name in one.whole and one.texts[name] == two.texts[name]
-    return (one.whole[name], one.whole[name]) if is_copy else (one.prints[name], two.prints[name])
 
 
 def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> None:
@@ -149,12 +149,10 @@ def notices(out: Path) -> list[str]:
         pairs = [Pair(**pair) for pair in json.loads((out / NAME).read_bytes())]
     except (OSError, ValueError, TypeError):
         return []
-    named = [
-        f"{pair.one} and {pair.other} likely share code ({pair.share:.0%} of the shorter); see similar.html"
-        for pair in pairs[:SAID]
-    ]
-    more = len(pairs) - len(named)
-    return [*named, f"{more} more pairs likely share code; see similar.html"] if more else named
+    about = ((f"{pair.one} and {pair.other}", f" ({pair.share:.0%} of the shorter)") for pair in pairs[:SAID])
+    sentences = [f"{who} likely share code{share}; see similar.html" for who, share in about]
+    more = len(pairs) - len(sentences)
+    return sentences + ([f"{more} more pairs likely share code; see similar.html"] if more else [])
 
 
 def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mapping[str, str]) -> str:
@@ -167,17 +165,14 @@ def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mappi
         modules = []
         for name in pair.modules:
             one, two = by_key[pair.one], by_key[pair.other]
-            _, _, marked = compare_files(*_both(one, two, name))
-            texts = [
-                Markup(highlight_overlap(text, places, "<mark>", "</mark>", escape_html=True)[0])
-                if len(places)
-                else text
-                for text, places in zip((one.texts[name], two.texts[name]), marked, strict=True)
-            ]
+            texts = list[str]()
+            for work, places in zip((one, two), compare_files(*one.both(two, name))[2], strict=True):
+                text = work.texts[name]
+                marked = len(places) and highlight_overlap(text, places, "<mark>", "</mark>", escape_html=True)[0]
+                texts.append(Markup(marked) if marked else text)
             modules.append((name, texts))
         keys = [pair.one, pair.other]
-        columns.append(
-            {"share": pair.share, "names": [names.get(k) or k for k in keys], "keys": keys, "modules": modules}
-        )
+        about = {"share": pair.share, "names": [names.get(key) or key for key in keys]}
+        columns.append(about | {"keys": keys, "modules": modules})
     more = max(0, len(pairs) - SHOWN)
     return report.rendered("similar.html", title=title, pairs=columns, more=more) + "\n"

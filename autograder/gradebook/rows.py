@@ -77,13 +77,8 @@ class StudentRow:
 
     @property
     def status(self) -> str:
-        states = (
-            ("Excused", self.excused),
-            ("Withheld", self.withheld),
-            ("Missing", self.absent),
-            ("Graded", self.grade),
-        )
-        return next((status for status, holds in states if holds), ERROR)
+        states = {"Excused": self.excused, "Withheld": self.withheld, "Missing": self.absent, "Graded": self.grade}
+        return next((status for status, holds in states.items() if holds), ERROR)
 
     @property
     def who(self) -> str:
@@ -130,31 +125,24 @@ def finished(
 
 def problems(entries: Sequence[Upload], rubric: Rubric, inputs: Inputs) -> list[str]:
     """Input lines that match nobody or contradict each other, and a roster of another class."""
-    rows, other_class = students(entries, inputs.roster, rubric), list[str]()
+    rows = students(entries, inputs.roster, rubric)
+    lines = _with_inputs(rows, inputs)[1]
     if inputs.roster and all(row.absent or not row.in_roster for row in rows):
-        in_roster, submitters = (
-            ", ".join([*dict.fromkeys(str(row.student) for row in rows if row.in_roster == is_in)][:NAMED])
-            for is_in in (True, False)
-        )
-        other_class = [
-            f"the roster does not match the submissions: no submitter is in it. The roster has {in_roster}, ...; "
-            f"the submissions are from {submitters}, ... (matched by email address or ID, else by name)"
-        ]
-    return other_class + _with_inputs(rows, inputs)[1]
+        each = ([*dict.fromkeys(str(row.student) for row in rows if row.in_roster is is_in)] for is_in in (True, False))
+        in_roster, submitters = (", ".join(names[:NAMED]) for names in each)
+        why = f"no submitter is in it. The roster has {in_roster}, ...; the submissions are from {submitters}, ..."
+        how = "(matched by email address or ID, else by name)"
+        lines.insert(0, f"the roster does not match the submissions: {why} {how}")
+    return lines
 
 
 def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) -> list[str]:
     """Return notes to read before publishing: uploads that count, missing students, students who are not in the roster."""
     lines = []
-    for row in rows:
-        if row.other_uploads:
-            uploads = ", ".join(
-                upload.key + f" ({upload.remark})" * bool(upload.remark) for upload in row.other_uploads
-            )
-            lines.append(
-                f"{row.who} has {len(row.other_uploads) + 1} uploads; grading {row.entry.key} (uploads: {rubric.uploads}), "
-                f"ignoring {uploads}"
-            )
+    for row in (row for row in rows if row.other_uploads):
+        ignored = ", ".join(one.key + f" ({one.remark})" * bool(one.remark) for one in row.other_uploads)
+        chosen = f"grading {row.entry.key} (uploads: {rubric.uploads}), ignoring {ignored}"
+        lines.append(f"{row.who} has {len(row.other_uploads) + 1} uploads; {chosen}")
     strangers = [row for row in rows if roster and not row.in_roster]
     names = Counter(filter(None, (_words(person.student.name) for person in roster)))
     kinds = {kind for person in roster for kind, _ in person.student.identities}
@@ -168,10 +156,8 @@ def notes(rows: Sequence[StudentRow], rubric: Rubric, roster: Sequence[Person]) 
     undated = [row for row in undecided if row.entry.late and not row.entry.created_at] if rubric.late else []
     if undated:
         late = "1 upload is" if len(undated) == 1 else f"{len(undated)} uploads are"
-        lines.append(
-            f"{late} marked late without a time, so no points were deducted: "
-            f"{', '.join(row.who for row in undated)}; set the total with --overrides"
-        )
+        what, who = "marked late without a time, so no points were deducted", ", ".join(row.who for row in undated)
+        lines.append(f"{late} {what}: {who}; set the total with --overrides")
     withheld = ", ".join(row.who for row in rows if row.withheld)
     lines += [f"grade withheld: {withheld}; the computed score stays in the results folder"] if withheld else []
     missing = sum(row.status == "Missing" for row in rows)
@@ -196,12 +182,12 @@ def upload_notes(rows: Sequence[StudentRow], accept_names: bool) -> Iterator[str
     for what, files in groups.items():
         if lines := [f"{who[key]}: {', '.join(paths)}" for key, paths in files.items() if any(paths)]:
             yield f"{what}: {'; '.join(lines)}"
-    if not any(grade.misnamed for grade in grades.values()):
-        return
-    if accept_names:
-        yield "if two different files match, neither is used: rename one in the unpacked export, or set points with --overrides"
-    else:
-        yield "use --accept-names to grade misnamed files when the intended module is unambiguous"
+    if any(grade.misnamed for grade in grades.values()):
+        advice = "use --accept-names to grade misnamed files when the intended module is unambiguous"
+        ambiguous = (
+            "if two different files match, neither is used: rename one in the unpacked export, or set points with"
+        )
+        yield f"{ambiguous} --overrides" if accept_names else advice
 
 
 def names_by_key(rows: Iterable[StudentRow]) -> dict[str, str]:
@@ -356,20 +342,16 @@ def _counting(row: StudentRow, grades: Mapping[str, Grade], errors: Mapping[str,
     ]
     empty = [upload.grade is not None and bool(upload.grade.empty) for upload in uploads]
     best = max(range(len(uploads)), key=lambda at: (not empty[at], _worth(uploads[at], rubric), at))
-    not_counting = tuple(
-        replace(upload.entry, remark=NOTHING) if empty[at] else upload.entry
-        for at, upload in enumerate(uploads)
-        if at != best
-    )
-    chosen = uploads[best] if row.in_roster else replace(uploads[best], section=uploads[best].entry.section)
-    dropped = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
+    entries = [replace(one.entry, remark=NOTHING if empty[at] else one.entry.remark) for at, one in enumerate(uploads)]
+    chosen = replace(uploads[best], other_uploads=(*entries[:best], *entries[best + 1 :]))
+    if not row.in_roster:
+        chosen = replace(chosen, section=chosen.entry.section)
     if chosen.grade:
-        marks, without = (
-            tuple(mark for mark in chosen.grade.marks if (mark.criterion in dropped) == is_dropped)
-            for is_dropped in (False, True)
-        )
-        chosen = replace(chosen, grade=replace(chosen.grade, marks=marks, dropped=without))
-    return replace(chosen, other_uploads=not_counting)
+        names = {criterion.id for criterion in rubric.criteria.values() if criterion.counts == "dropped"}
+        dropped = tuple(m for m in chosen.grade.marks if m.criterion in names)
+        marks = tuple(m for m in chosen.grade.marks if m not in dropped)
+        chosen = replace(chosen, grade=replace(chosen.grade, marks=marks, dropped=dropped))
+    return chosen
 
 
 def _worth(row: StudentRow, rubric: Rubric) -> float:

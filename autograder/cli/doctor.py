@@ -57,12 +57,11 @@ def diagnose() -> dict[str, tuple[str, str]]:
             proof = f"a student's process starts in {started * 1000:.0f} ms" if layer == "fork" else MEANS[layer]
             findings[layer] = "works", proof + (f" (ABI {landlock.abi()})" if layer == "landlock" else "")
             continue
+        outcome = f"ended too early ({reply.ended.why if reply.ended else 'no answer'})"
         if isinstance(reply.value, list):
             outcome = ", ".join(map(str, reply.value))
         elif reply.error is not None:
             outcome = f"raised {reply.error.kind}: {reply.error.text}"
-        else:
-            outcome = f"ended too early ({reply.ended.why if reply.ended else 'no answer'})"
         findings[layer] = "fails", f"a student's process {outcome}: please report this to the kit's maintainers"
     return findings
 

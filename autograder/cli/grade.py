@@ -152,11 +152,9 @@ def grade(
         _print_scores(run, out)
     for problem in run.problems:
         click.echo(f"note: {printable(problem)}", err=True)
-    reasons: dict[str, list[str]] = {}
-    for key, why in run.errors.items():
-        reasons.setdefault(why, []).append(key)
-    for why, keys in list(reasons.items())[:SMALL]:
-        click.echo(f"ERROR {few(keys, 1)}: {printable(why)}", err=True)
+    reasons = [*dict.fromkeys(run.errors.values())]
+    for why in reasons[:SMALL]:
+        click.echo(f"ERROR {few([key for key in run.errors if run.errors[key] == why], 1)}: {printable(why)}", err=True)
     if len(reasons) > SMALL:
         click.echo(f"ERROR and {len(reasons) - SMALL} other reasons; the report lists them", err=True)
     if run.stopped:

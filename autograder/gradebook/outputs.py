@@ -243,11 +243,12 @@ def page_names(rows: Sequence[StudentRow]) -> list[str]:
 
 def student_page(row: StudentRow, rubric: Rubric) -> str:
     """Return the page as HTML. Criteria are link targets, and every other mention of their ids is a link."""
-    grade, visible = row.grade, list[Mark]()
-    if grade is not None:
-        every = {mark.criterion: mark for mark in (*grade.marks, *grade.dropped) if mark.visibility != "hidden"}
-        visible = [every[name] for name in rubric.criteria if name in every]
-    counting = [mark for mark in visible if grade is not None and mark not in grade.dropped]
+    grade, dropped = row.grade, row.grade.dropped if row.grade else ()
+    marks = {
+        mark.criterion: mark for mark in (*(grade.marks if grade else ()), *dropped) if mark.visibility != "hidden"
+    }
+    visible = [marks[name] for name in rubric.criteria if name in marks]
+    counting = [mark for mark in visible if mark not in dropped]
     modules = [mark for mark in counting if module_of(mark.criterion) in rubric.modules]
     folded = [mark for mark in modules if mark.lost and mark.cause in ("missing", "import")]
     lost = [mark for mark in counting if mark.lost and mark not in folded]
@@ -275,7 +276,7 @@ def student_page(row: StudentRow, rubric: Rubric) -> str:
         lost=by_message,
         rule=rule(rubric, counting),
         earned=[mark for mark in visible if mark not in lost and mark not in folded],
-        dropped=grade.dropped if grade is not None else (),
+        dropped=dropped,
     )
 
 
@@ -285,8 +286,10 @@ def _notes(row: StudentRow, folded: Sequence[Mark]) -> Iterator[str]:
     for mark in folded:
         file = f"{module_of(mark.criterion)}.py"
         files[file] = files.get(file, 0.0) + mark.max_score - mark.score
-    for note in row.grade.notes if row.grade else ():
-        cost = files.pop(f"{note.module}.py" if note.module else note.path, 0)
-        yield note.markdown + (f" **This costs {counted(number(cost), 'point')}.**" if cost else "")
-    for file, cost in files.items():
-        yield f"`{file}` could not be used. **This costs {counted(number(cost), 'point')}.**"
+    notes = (
+        [(n.markdown, files.pop(f"{n.module}.py" if n.module else n.path, 0)) for n in row.grade.notes]
+        if row.grade
+        else []
+    )
+    for text, cost in [*notes, *((f"`{file}` could not be used.", cost) for file, cost in files.items())]:
+        yield text + (f" **This costs {counted(number(cost), 'point')}.**" if cost else "")

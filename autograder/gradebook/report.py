@@ -168,10 +168,9 @@ def picture(
     columns = sorted(grades, key=lambda grade: (-grade.score, [mark.score for mark in grade.marks]))
     lines, cells, numbers = [], [], dict[str, int]()
     for marks in zip(*(grade.marks for grade in columns), strict=True):
-        line = "".join(STATES[mark.cause or "manual"][0] if mark.lost else EARNED for mark in marks)
+        lines.append("".join(STATES[mark.cause or "manual"][0] if mark.lost else EARNED for mark in marks))
         named = {x: mark.misconceptions for x, mark in enumerate(marks) if mark.lost and mark.misconceptions}
         cells.append({x: [numbers.setdefault(name, len(numbers)) for name in ids] for x, ids in named.items()})
-        lines.append(line)
     data = {
         "names": [names.get(grade.key, "") for grade in columns],
         "rows": [(places or {}).get(grade.key) for grade in columns],
@@ -206,14 +205,8 @@ def overview(scores: Sequence[float], most: float) -> dict[str, float] | None:
     """Return the totals of a class; None for an empty one."""
     if not scores:
         return None
-    return {
-        "mean": fmean(scores),
-        "median": median(scores),
-        "lowest": min(scores),
-        "highest": max(scores),
-        "full": sum(score >= most for score in scores),
-        "most": most,
-    }
+    numbers = {"mean": fmean(scores), "median": median(scores), "lowest": min(scores), "highest": max(scores)}
+    return numbers | {"full": sum(score >= most for score in scores), "most": most}
 
 
 def histogram(scores: Sequence[float], most: float) -> dict[str, Any]:

@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .tree import Array
-
 MAX_CHANGES = 32  # reported per call
-ROUNDING = 16  # units in the last place; a change that was undone does not count
+ROUNDING = 16  # units in the last place; a change that was undone up to rounding does not count
 CHANGED = {
     "entry written": "values in {place} were overwritten",
     "key added": "a key was added to {place}",
@@ -63,8 +61,10 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(was, np.ndarray):
         if now.shape != was.shape or now.dtype != was.dtype:
             yield path, "dtype or shape"
-        elif not _equal_arrays(now, was):
-            yield path, "entry written"
+        elif now.tobytes() != was.tobytes():
+            unit = ROUNDING * np.finfo(was.dtype).eps if was.dtype.kind == "f" else 0
+            if not unit or not np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True):
+                yield path, "entry written"
     elif isinstance(was, dict):
         if now.keys() - was.keys():
             yield path, "key added"
@@ -83,11 +83,3 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
                     yield path if is_part else changed, how  # the parts of a tuple cannot be replaced
     elif now is not was and now != was:
         yield path, "elements" if isinstance(was, set) else "replaced"
-
-
-def _equal_arrays(now: Array, was: Array) -> bool:
-    """Return whether two arrays are equal; floats up to the rounding of an undone change."""
-    if now.tobytes() == was.tobytes() or was.dtype.kind != "f":
-        return now.tobytes() == was.tobytes()
-    unit = ROUNDING * np.finfo(was.dtype).eps
-    return bool(np.allclose(now, was, rtol=unit, atol=unit, equal_nan=True))

@@ -31,7 +31,8 @@ def required(function: Callable[..., Any]) -> list[str]:
 def as_tested(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
     """Return the arguments of a call as tests pass them. Raises TypeError if the function does not accept them."""
     bound = inspect.signature(function).bind(*args, **kwargs)
-    if any(map(_takes_any, bound.signature.parameters.values())):
+    kinds = {parameter.kind for parameter in bound.signature.parameters.values()}
+    if kinds & {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}:
         return tuple(args), dict(kwargs)
     names = _required(bound.signature)
     named = {name: value for name, value in bound.arguments.items() if name not in names}
@@ -100,10 +101,6 @@ def accepts(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 def _accepts(signature: Signature, count: int, names: Iterable[str] = ()) -> bool:
     return accepts(signature, [None] * count, dict.fromkeys(names))
-
-
-def _takes_any(parameter: Parameter) -> bool:
-    return parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def _required(signature: Signature) -> list[str]:

@@ -239,11 +239,6 @@ CASES = {
         function("multi_head_attention", "return scaled_dot_product_attention(x, params, x)"),
         "Next: fix multi_head_attention (scaled_attention.py, line LAST)", "raised in scaled_attention.py, line ",
         module="scaled_attention"),
-    "an object without equality": case(
-        "class Norm:\n    def __init__(self, *args, eps=1e-5):\n        self.args = args\n\n\nlayer_norm = Norm\n",
-        "Returned ", absent=("Called again", "the result is correct if")),
-    "a printed result": case(wrapper("split_heads", "print(result)"),
-        "It prints a value and returns None: write return in place of print.", module="scaled_attention"),
     "float64": case(wrapper("rms_norm", "result * np.float64(1)"),
         "Why It returned float64 instead of float32: floating-point results keep the",
         "Probably Your result is float64 for float32 arguments.", arguments="--hint"),

@@ -37,20 +37,13 @@ BY_POSITION = "Your function does not accept its 3 required arguments by positio
 FUNCTIONS: dict[str, tuple[Callable[..., Any], str, tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "other names": (lambda a, b, c, eps=1, norm=2: 0, "", ((1, 2, 3), {"eps": 4})),
     "further optional arguments": (lambda a, b, c, eps=None, norm="", axis=-1: 0, "", ((1, 2, 3), {"eps": 4})),
-    "optional arguments in another order": (lambda a, b, c, norm=0, eps=0: 0, "", ((1, 2, 3), {"eps": 4})),
     "keyword-only options": (lambda a, b, c, *, eps=0, norm=0: 0, "", ((1, 2, 3), {"eps": 4})),
     "any arguments": (lambda *args, **kwargs: 0, "", ((1, 2, 3), {"eps": 4})),
-    "a partial": (functools.partial(lambda k, a, b, c, eps=0, norm=0: 0, 9), "", ((1, 2, 3), {"eps": 4})),
     "an instance": (Instance(), "", ((1, 2, 3), {"eps": 4})),
     "a static method": (Instance.static, "", ((1, 2, 3), {"eps": 4})),
     "defaults for everything": (lambda a=0, b=0, c=0, eps=0, norm=0: 0, "", ((1, 2, 3), {"eps": 4})),
     "a missing default": (
         lambda a, b, c, eps, norm=0: 0, f"{MISSING}`eps`. Write `eps=1e-5`.", ((1, 2, 3), {"eps": 4})
-    ),
-    "two missing defaults": (
-        lambda a, b, c, eps, norm: 0,
-        f"{MISSING}`eps`, `norm`. Write `eps=1e-5`, `norm=None`.",
-        ((1, 2, 3), {"eps": 4, "norm": None}),
     ),
     "another name of an option": (
         lambda a, b, c, epsilon=0, norm=0: 0, BY_NAME.format("`eps`", "`eps=1e-5`"), ((1, 2, 3), {"epsilon": 4})
@@ -65,11 +58,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str, tuple[tuple[Any, ...], dict[
         lambda x, *, gamma, beta, eps=0, norm=0: 0,
         f"{BY_POSITION} Call them `x`, `gamma`, `beta` or as you like, in this order.",
         ((1,), {"gamma": 2, "beta": 3, "eps": 4}),
-    ),
-    "too few arguments": (
-        lambda x: 0,
-        f"{BY_POSITION} Call them `x`, `gamma`, `beta` or as you like, in this order.",
-        ((1, 2, 3), {"eps": 4}),
     ),
     "too many required arguments": (
         lambda a, b, c, d, e, f, eps=0: 0,

@@ -69,23 +69,17 @@ def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
     )
     if response.ended is not None:
         came_back = line("ended", response.ended, rubric=rubric)
-    elif response.error is not None:
-        came_back = _raised(call_result, rubric)
+    elif response.error is not None and response.error.hint == "missing":
+        came_back = line("failure", call_result, rubric=rubric)
+    elif (raised := response.error) is not None:
+        text = cleaned_code(raised.text.partition("\n")[0])
+        location = f"  (line {raised.line} of {cleaned_code(raised.file)})" if raised.line else ""
+        came_back = f"{raised.kind}{': ' if text else ''}{text}{location}"
     elif error or call_result.kind == "dtype":  # more digits would distract
         came_back = display(value)
     else:
         expected, came_back = pair(test_call.expected, value)
     return expected, came_back if len(came_back) <= LONGEST else came_back[:LONGEST] + " ..."
-
-
-def _raised(call_result: CallResult, rubric: Rubric) -> str:
-    error = call_result.error
-    assert error is not None
-    if error.hint == "missing":
-        return line("failure", call_result, rubric=rubric)
-    text = cleaned_code(error.text.partition("\n")[0])
-    location = f"  (line {error.line} of {cleaned_code(error.file)})" if error.line else ""
-    return f"{error.kind}{': ' if text else ''}{text}{location}"
 
 
 # Observations

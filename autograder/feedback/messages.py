@@ -38,6 +38,7 @@ class Message:
         of = self.call.target if self.call is not None else next(iter(graded.misconceptions), None)
         self.function = of.function if of is not None else ""
         self.unwritten = unwritten(self.call, result.submission)
+        self.causes = causes(graded, result)
         # The lost criteria that precede this one in the module and are shown no later, the last first.
         before = takewhile(lambda score: score.criterion.id != graded.criterion.id, module_result.graded)
         earlier = [g for g in before if not g.passed and tells_as_much(graded.criterion, g.criterion)][::-1]
@@ -110,10 +111,6 @@ class Message:
         """A sentence if unexplained results depend on earlier calls or on chance, else ""."""
         is_named = any(misconception.right for misconception in self.graded.misconceptions)
         return REMEMBERED if self.graded.depends and not is_named and not self.graded.blamed else ""
-
-    @property
-    def causes(self) -> tuple[str, ...]:
-        return causes(self.graded, self.result)
 
     @property
     def named_modules(self) -> list[str]:

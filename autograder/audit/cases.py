@@ -32,7 +32,7 @@ from autograder.grading.runner.processes import Direct, Runner
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.homework import Homework
 from autograder.homework.library import Misconception, text_of
-from autograder.sandbox.protocol import Error, Reference, Response
+from autograder.sandbox.protocol import Ended, Error, Reference, Response
 from autograder.shared.bindings import bound_names
 from autograder.shared.compare import TOLERANCE, tolerance
 from autograder.shared.display import literal
@@ -245,7 +245,7 @@ class InProcess:
 class DirectProcess(Direct):
     """Runs a submission's functions directly instead of in a student's process."""
 
-    ended = None
+    ended: Ended | None = None
 
     def __init__(self, submission: Submission, homework: Homework):
         super().__init__({})

@@ -396,23 +396,23 @@ def observations(call_result: CallResult, explained: bool) -> Iterator[Misconcep
     later = test_call.kind == "changes"
     has_numpy = any(value is np for value in test_call.reference.__globals__.values())
     copies = COPIES if has_numpy else COPIES_OF_LISTS
-    found: list[tuple[str, str, str, str]] = []  # name, details, what to read, and the changed argument
+    facts: list[tuple[str, str, str, str]] = []  # name, details, what to read, and the changed argument
     for number in dict.fromkeys(change.argument for change in response.changed):
         name = expression(test_call.names, number, ()).replace(" ", "_")
         how = in_words(test_call.names, (change for change in response.changed if change.argument == number))
         details = f": {how}{', which is visible only after the call' if later else ''}"
-        found.append((f"changes_{name}{'_later' * later}", details, copies, name))
+        facts.append((f"changes_{name}{'_later' * later}", details, copies, name))
     dtype, floats = _dtypes(call_result)
     if dtype:
-        found.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
+        facts.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
     if response.shared:
-        found.append(("shares_memory", "", COPIES, ""))
+        facts.append(("shares_memory", "", COPIES, ""))
     if call_result.kind == "overwritten":
-        found.append(("overwrites_result", "", copies, ""))
+        facts.append(("overwrites_result", "", copies, ""))
     if call_result.kind == "unsteady" and not explained:
-        found.append(("remembers", "", KEPT, ""))
+        facts.append(("remembers", "", KEPT, ""))
     criteria = (test_call.criterion,) if test_call.criterion else ()
-    for name, details, read, changes in found:
+    for name, details, read, changes in facts:
         does, fix = built_in(name)
         yield Misconception(
             module, function, name, criteria, f"{does.removesuffix('.')}{details}.", fix, read, changes=changes

@@ -421,9 +421,9 @@ class Search:
         self.call_results = sorted(call_results, key=lambda call_result: not call_result.failed)
         self.failing = [r for r in self.call_results if wrong_in_value(r)]
         # The responses with correct helpers, with the submission's, and with their rivals, which may differ in these calls.
-        wrong = {name: helper for name, helper in (helpers or {}).items() if helper.sure}
-        diagnosed = {name: helper.sure for name, helper in wrong.items()}
-        rivals = [diagnosed | {n: r.misconceptions} for n in wrong for r in wrong[n].rivals if r.misconceptions]
+        sure = {name: helper for name, helper in (helpers or {}).items() if helper.sure}
+        diagnosed = {name: helper.sure for name, helper in sure.items()}
+        rivals = [diagnosed | {n: r.misconceptions} for n in sure for r in sure[n].rivals if r.misconceptions]
         sets = [{}, diagnosed, *rivals] if diagnosed else [{}]
         self.tables = [diagnoser.known_responses(module, function, tuple(of_each.items())) for of_each in sets]
         self._compared: dict[tuple[Any, ...], float] = {}

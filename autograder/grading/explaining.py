@@ -153,7 +153,7 @@ class Explainer:
                     passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
                 does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
                 name, identity = f"repair ({line_names(repair.places[0])})", str(repair[:2])
-                sure = (self._misconception(analysis, function, name, does, twice=identity, more=repair.criteria),)
+                sure = (self._misconception(analysis, function, name, does, identity=identity, more=repair.criteria),)
                 cause = Diagnosis(sure, sure, formal=True, memory=True, repaired=True)
         elif not is_settled and not diagnosis.empty:
             if partial := self._partial(analysis, function):
@@ -192,7 +192,7 @@ class Explainer:
         return {name for name in failing if self.rubric.criteria[name].looks_at != "examples"}
 
     def _misconception(
-        self, analysis: Analysis, function: str, name: str, *sentences: str, twice: str, more: Iterable[str] = ()
+        self, analysis: Analysis, function: str, name: str, *sentences: str, identity: str, more: Iterable[str] = ()
     ) -> Misconception:
         """Return a mistake that costs the criterion of a call that shows kept state, else the first one, on values if possible.
 
@@ -206,10 +206,10 @@ class Explainer:
         on_values = [c for c in criteria if c.id in in_value and c.looks_at == "values"]
         by_rank = [c.id for c in (*(c for c in criteria if c.id in kept_state), *on_values, *criteria)]
         home = next(iter(by_rank), "")  # public examples have no criterion
-        does, right = (*sentences, "")[:2]
+        does, fix = (*sentences, "")[:2]
         read = f"the docstring of `{function}` in `{analysis.module}.py`"
         costs = tuple(dict.fromkeys((home, *sorted(more))))
-        return Misconception(analysis.module, function, name, costs, does, right, read, twice=twice)
+        return Misconception(analysis.module, function, name, costs, does, fix, read, twice=identity)
 
     # A misconception next to an unknown mistake
 
@@ -278,7 +278,7 @@ class Explainer:
                     *with_each
                 )
                 identity = "" if advice == FROM_THE_END else f"{function}: {does}"
-                causes.append(self._misconception(analysis, function, PARTLY, does, advice, twice=identity))
+                causes.append(self._misconception(analysis, function, PARTLY, does, advice, identity=identity))
         named = {m.same for d in analysis.diagnoses.values() for m in d.misconceptions}
         cause = next((cause for cause in causes if cause.same in named), next(iter(causes), None))
         return Diagnosis((cause,), (cause,), repaired=True) if cause is not None else None
@@ -341,16 +341,18 @@ class Explainer:
                         fixed = self._fixed(analysis, function, Repair(function, edit, not size))
                         fixing |= {line: fixed} if fixed is not None else {}
                 if fixing:
-                    found = next(iter(fixing.values()))
-                    places = tuple(dict.fromkeys(place for repair in fixing.values() for place in repair.places))
+                    first_fix = next(iter(fixing.values()))
+                    places = tuple(dict.fromkeys(lines for repair in fixing.values() for lines in repair.places))
                     # The slip is read from the source, since the process may report anything.
                     source, sentence = self.runner.submission.files[f"{module}.py"], ""
                     with contextlib.suppress(*UNREADABLE, IndexError):
-                        sentence = Text(source, function, self._unedited(module, function)).edits[found.edit].sentence
+                        sentence = (
+                            Text(source, function, self._unedited(module, function)).edits[first_fix.edit].sentence
+                        )
                     # Edits of several lines may fix a few booleans by chance.
                     most = FEW if any(map(_has_floats, alone)) else 1
                     is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= most)
-                    earlier.append(found._replace(places=places, is_shown=is_shown, sentence=sentence))
+                    earlier.append(first_fix._replace(places=places, is_shown=is_shown, sentence=sentence))
                     return earlier[-1]
         return None
 

@@ -137,8 +137,8 @@ def graded_with(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) ->
 
 def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Iterator[ModuleResult]:
     plan, rubric, explainer = runner.plan, runner.rubric, Explainer(runner, diagnoser)
-    (other,) = {*CHARGES} - {rubric.charge}
-    other_rule = rubric.model_copy(update={"charge": other})
+    (other_charge,) = {*CHARGES} - {rubric.charge}
+    other_rule = rubric.model_copy(update={"charge": other_charge})
     modules = [name for name in rubric.modules if name in names]
     runner.outstanding = {*modules, *(Target(m, f) for m in modules for f in rubric.modules[m].functions)}
 
@@ -199,7 +199,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
-        otherwise = {other: sum(score.points for score in scored(runner, other_rule, visible, every, at_home))}
+        otherwise = {other_charge: sum(score.points for score in scored(runner, other_rule, visible, every, at_home))}
         tried = [examples[function] for function in functions if function in examples]
         probes = {example.test_call: probe_results for example, probe_results in tried if example is not None}
         preview = tuple(at_home[test_call] for test_call in plan.public[module])

@@ -30,39 +30,11 @@ MODULE = TESTS_FILE.removesuffix(".py")
 FINE = Response()
 
 
-@dataclass(frozen=True)
-class Version:
-    """The modules of the homework in a correct style (a folder, "" for the reference), perhaps with one function replaced."""
-
-    style: str = ""
-    function: library.Version | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The response to the first `test` that fails on a version of the code; without `test`, to the import of the file."""
-
-    response: Response = FINE
-    test: str = ""
-
-    @property
-    def passed(self) -> bool:
-        return self.response == FINE
-
-    @property
-    def spent(self) -> bool:
-        return self.response == SPENT
-
-    @property
-    def failed(self) -> bool:
-        return not (self.passed or self.spent)
-
-    @property
-    def line(self) -> int:
-        return self.response.error.line if self.response.error else 0
-
-
-PASSED = Outcome()
+# The modules of the homework in a correct style (a folder, "" for the reference), perhaps with one function replaced.
+Version = tuple[str, library.Version | None]
+# The response to the first test that fails on a version of the code, and the test: "" for the import of the file.
+Outcome = tuple[Response, str]
+PASSED = FINE, ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +43,7 @@ class FunctionTests:
     points.
 
     "missing": there is no file. "few": the file tests too few functions. "import": it cannot be imported with correct
-    code. "rejects": a test fails on a correct solution in a `style`, as `outcome` describes. "time": the correct
+    code. "rejects": a `test` fails on a correct solution in a `style`, with this `response`. "time": the correct
     solutions took too long. `undetected` is one misconception that no test detects. `not_run`: some tests did not run
     because time was up.
     """
@@ -83,7 +55,8 @@ class FunctionTests:
     undetected: Misconception | None = None
     not_run: bool = False
     style: str = ""
-    outcome: Outcome = PASSED
+    response: Response = FINE
+    test: str = ""
 
     @property
     def share(self) -> float:
@@ -125,30 +98,31 @@ def _graded(
     module = homework.rubric.module_of(function)
     misconceptions = [m for m in homework.of_function(module, function) if m.way == 0]  # the first variant of each
     styles = ["", *sorted(path.name for path in homework.alternatives.glob("[!_.]*/"))]
-    by_version = {Version(function=homework.alone(misconception)): misconception for misconception in misconceptions}
-    versions = [Version(function=homework.correct(module, function)), *map(Version, styles), *by_version]
+    by_version = {("", homework.alone(misconception)): misconception for misconception in misconceptions}
+    correct = homework.correct(module, function)
+    versions: list[Version] = [("", correct), *((style, None) for style in styles), *by_version]
     order.shuffle(versions)
-    outcomes = dict[Misconception, Outcome]()
+    responses = dict[Misconception, Response]()
     for version in versions:
-        outcome = outcome_of(sandbox, homework, version, tests)
-        if version in by_version:
-            outcomes[by_version[version]] = outcome
-        elif not outcome.passed:
-            if (
-                plain := outcome_of(sandbox, homework, Version(), tests)
-            ).failed:  # the clearest case, if they reject it too
-                version, outcome = Version(), plain
-            problem = "time" if outcome.spent else "rejects" if outcome.test else "import"
-            solution = homework.alternatives / version.style / f"{module}.py"  # none for the reference
+        response, test = outcome_of(sandbox, homework, version, tests)
+        if version[1] is not None and version[1] != correct:
+            responses[by_version["", version[1]]] = response
+        elif response != FINE:
+            plain = outcome_of(sandbox, homework, ("", None), tests)
+            style = version[0]
+            if plain[0] not in (FINE, SPENT):  # the clearest case, if they reject it too
+                style, (response, test) = "", plain
+            problem = "time" if response == SPENT else "rejects" if test else "import"
+            solution = homework.alternatives / style / f"{module}.py"  # none for the reference
             text = solution.read_text(encoding="utf-8") if solution.is_file() else ""
-            style = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
-            return FunctionTests(function, problem, style=style, outcome=outcome)
+            words = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+            return FunctionTests(function, problem, style=words, response=response, test=test)
     return FunctionTests(
         function,
-        detected=sum(outcome.failed for outcome in outcomes.values()),
-        total=len(outcomes),
-        undetected=next((m for m in misconceptions if outcomes[m].passed), None),
-        not_run=any(outcome.spent for outcome in outcomes.values()),
+        detected=sum(response not in (FINE, SPENT) for response in responses.values()),
+        total=len(responses),
+        undetected=next((m for m in misconceptions if responses[m] == FINE), None),
+        not_run=SPENT in responses.values(),
     )
 
 
@@ -163,18 +137,19 @@ def outcome_of(sandbox: Sandbox, homework: Homework, version: Version, tests: Se
         process = sandbox.start()
     loaded = process.load([MODULE], _references(homework, version), account=TESTS)
     if loaded != FINE:
-        return Outcome(loaded)
+        return loaded, ""
     for test in tests:  # one at a time, to identify a test that does not end
         response = replace(process.run([Call(MODULE, test)], TESTS)[0], value=None)
         if response != FINE:
-            return Outcome(response, test)
+            return response, test
     return PASSED
 
 
 def _references(homework: Homework, version: Version) -> list[Reference]:
     """Return a version of every module that has misconceptions."""
-    folder, function = homework.alternatives / version.style, version.function
-    files = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")} if version.style else {}
+    style, function = version
+    paths = (homework.alternatives / style).glob("*.py") if style else ()
+    files = {path.stem: path.read_text(encoding="utf-8") for path in paths}
     entries, reference_files = homework.rubric.modules, homework.files
     code = [Reference(name, _compiled(name, files[name])) for name in sorted(files.keys() - set(entries))]
     for name, entry in entries.items():

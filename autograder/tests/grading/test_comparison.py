@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, alike, compared
-from autograder.sandbox.protocol import Call, Changes, Ended, Error, Look, Response, Write
+from autograder.sandbox.protocol import Call, Ended, Error, Response
 from autograder.sandbox.wire import Handle
 from autograder.shared.changes import Change
 
@@ -18,11 +18,6 @@ CALL, KEPT = Call("m", "f"), Handle(1, ("result",))
 
 def call(number: int = 1, expected: Any = X, allowed: float = 1e-8, **rules: Any) -> TestCall:
     return TestCall(number, TARGET, CALL, expected=expected, allowed=allowed, rules=Rules(**rules))
-
-
-def other(kind: str, about: int) -> TestCall:
-    requests = {"changes": Changes(about, CALL), "look": Look(KEPT), "write": Write(KEPT, 0)}
-    return TestCall(9, TARGET, requests[kind], about=about)
 
 
 def pair(*counted: str) -> TestCall:
@@ -69,30 +64,6 @@ CASES: list[tuple[str, TestCall, Response]] = [
 @pytest.mark.parametrize(("expected", "test_call", "response"), CASES)
 def test_response_has_the_expected_failure(expected: str, test_call: TestCall, response: Response) -> None:
     assert failure(compared([test_call], [response])[0]) == expected
-
-
-TWICE = [call(1), call(2, repeats=1)]
-LOOKED = [call(1), other("look", 1)]
-CHANGE = Change(0, ("gamma",), "entry written")
-
-
-@pytest.mark.parametrize(
-    ("test_calls", "first", "second", "failures"),
-    [
-        (TWICE, Response(X), Response(X), ["", ""]),
-        (TWICE, Response(X), Response(2 * X), ["", "unsteady"]),
-        (TWICE, Response(2 * X), Response(2 * X), ["value", "value"]),
-        (LOOKED, Response(3 * X), Response(3 * X), ["value", ""]),
-        (LOOKED, Response(X), Response(X + 1), ["", "overwritten"]),
-        (LOOKED, raised("KeyError"), Response(None), ["raised", ""]),
-        ([call(1), other("changes", 1)], Response(X), Response(changed=(CHANGE,)), ["", "changed_later"]),
-        ([call(1), other("write", 1)], Response(X), Response(), ["", ""]),
-    ],
-)
-def test_later_responses_are_compared_with_the_first(
-    test_calls: list[TestCall], first: Response, second: Response, failures: list[str]
-) -> None:
-    assert [failure(one) for one in compared(test_calls, [first, second])] == failures
 
 
 @pytest.mark.parametrize(("differs_by", "same"), [(5e-17, True), (1e-9, False)])

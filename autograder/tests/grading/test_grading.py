@@ -9,6 +9,7 @@ import pytest
 from autograder.grading import plan as plans
 from autograder.grading.grader import Grader
 from autograder.homework import rubric as rubrics
+from autograder.sandbox import process
 from autograder.sandbox.sandbox import Sandbox
 from autograder.submissions.submission import Submission
 from autograder.tests.files import HOMEWORK
@@ -49,44 +50,21 @@ def test_bad_module_costs_only_itself_and_the_integration(grade: Grade, alter: A
     assert modules(lost(grade(alter(module, bad)))) == {module, "integration"}
 
 
-WRONG_THINGS = {
-    "list": ("return x.tolist()", "wrong type", "a list"),
-    "subclass": ("return x.view(type('Own', (np.ndarray,), {}))", "wrong type", "an ndarray subclass"),
-    "complex": ("return x.astype(complex)", "wrong type", "a complex array"),
-    "none": ("return None", "is not written yet", ""),
-    "shape": ("return x[..., :1]", "wrong shape", "shape"),
-    "nan": ("return x * np.nan", "returned wrong values", "nan"),
-    "10 GB": ("return np.broadcast_to(x, (10**7, *x.shape))", "wrong type", "too large"),
-    "unwritten": ("raise NotImplementedError('layer_norm')", "not written yet", "not written yet"),
-    "exception": ("return x / {}['gamma']", "raised KeyError on line", "KeyError: 'gamma'"),
-    "exit": ("raise SystemExit(0)", "SystemExit", "SystemExit"),
-    "stopped": ("import os; os._exit(0)", "Python itself stopped", "Python itself stopped"),
-    "endless": ("while True: pass", "took too long", "took too long"),
-    "waiting": ("import time; time.sleep(60)", "was stopped, since it waited for seconds", "it waited for seconds"),
-    "signature": (None, "does not accept its 3 required arguments by position", "in this order"),
-}
-
-
-@pytest.mark.parametrize("name", few(list(WRONG_THINGS), 5))
-def test_every_kind_of_failure_has_a_clear_message(grade: Grade, alter: Alter, name: str) -> None:
-    body, hidden, shown = WRONG_THINGS[name]
-    definition = (
-        f"def layer_norm(x, gamma, beta, eps=1e-5):\n    {body}" if body else "def layer_norm(x):\n    return x"
-    )
-    document = grade(alter("layernorm", definition), ("layernorm", "batchnorm_comparison"))
-    told = entries(document)
-    assert hidden in told["layernorm.statistics"]["output"]
-    assert shown in told["layernorm.example"]["output"] + told["layernorm.statistics"]["output"]
-    assert "layernorm.rms" not in lost(document)
-    assert "batchnorm_comparison" not in modules(lost(document))
-
-
 def test_answers_are_never_shown(grade: Grade) -> None:
     text = "def answers():\n    return {f'q{i}': 'A' for i in range(1, 9)}\n"
     document = grade({"concept_check.py": text}, ("concept_check",))
     assert 0 < document["score"] < 4
     shown = {test["output"] for test in document["tests"] if test["score"] == 0}
     assert shown == {"Not correct yet. Only the score is shown for this criterion.\n"}
+
+
+@pytest.mark.slow
+def test_grader_does_not_fail_if_few_responses_can_be_kept(
+    grade: Grade, alter: Alter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "MAX_STORED_BYTES", 8_000)
+    squeezed = "_right = layer_norm\ndef layer_norm(*args, **named):\n    return np.squeeze(_right(*args, **named))"
+    assert "layernorm.statistics" in lost(grade(alter("layernorm", squeezed), ("layernorm",)))
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """The order of processes and calls, tested with fake processes that record events."""
 
-import itertools
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -13,7 +12,7 @@ from autograder.grading import thresholds
 from autograder.grading.call_results import Target, TestCall, with_needed
 from autograder.grading.diagnosis import Diagnoser
 from autograder.grading.grader import graded_with
-from autograder.grading.runner.processes import Direct, Runner
+from autograder.grading.runner.processes import Runner
 from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox.protocol import Ended, Error, Reference, Request, Response
 from autograder.submissions.submission import Submission
@@ -30,60 +29,61 @@ BROKEN = Response(error=Error(("ImportError",), "the text of a reference", "laye
 Load = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # modules, references, and functions with a reference
 
 
-def load_of(modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None) -> Load:
-    return tuple(modules), tuple(one.module for one in references), helpers.functions if helpers is not None else ()
-
-
 @cache
 def by_request() -> dict[int, TestCall]:
     groups = (the_plan().visible, the_plan().examples, the_plan().hidden)
     return {id(test_call.call): test_call for group in groups for found in group.values() for test_call in found}
 
 
-class Process:
-    """Records its requests and responds like the references; a call of a function in `ends` ends it."""
+class Process(DirectProcess):
+    """Runs the kit's own code, and records the order of loads and calls; a call of a function in `ends` ends it."""
 
-    def __init__(self, number: int, events: list[Event], ends: Sequence[str], broken: Callable[[Load], bool]):
-        self.number, self.events, self.ends, self.broken = number, events, ends, broken
-        self.direct = Direct(HOMEWORK.functions)
-        self.ended: Ended | None = None
+    def __init__(self, number: int, of: "Processes"):
+        super().__init__(of.submission, HOMEWORK)
+        self.number, self.of = number, of
 
     def load(
         self, modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None, *_: Any
     ) -> Response:
-        load = load_of(modules, references, helpers)
-        self.events.append(("load", self.number, load))
-        return BROKEN if self.broken(load) else Response()
+        replaced = tuple(one.module for one in references), helpers.functions if helpers is not None else ()
+        self.of.events.append(("load", self.number, load := (tuple(modules), *replaced)))
+        return BROKEN if self.of.broken(load) else super().load(modules, references, helpers)
 
-    def run(self, calls: Sequence[Request], account: str = "") -> list[Response]:
+    def run(self, calls: Iterable[Request], account: str = "") -> list[Response]:
         responses: list[Response] = []
         for call in calls:
-            self.events.append(("run", self.number, by_request()[id(call)]))
-            if by_request()[id(call)].target.function in self.ends:
-                self.ended = Ended("deadline")
-                return [*responses, Response(ended=self.ended)]
-            responses += self.direct.run([call])
+            if (test_call := by_request().get(id(call))) is not None:  # none for a probe
+                self.of.events.append(("run", self.number, test_call))
+                if test_call.target.function in self.of.ends:
+                    self.ended = Ended("deadline")
+                    return [*responses, Response(ended=self.ended)]
+            responses += super().run([call])
         return responses
 
     def close(self) -> None:
-        self.events.append(("close", self.number, None))
+        self.of.events.append(("close", self.number, None))
 
 
 class Processes:
-    """Starts fake processes, of which only one may be alive at a time."""
+    """Starts fake processes of a submission, of which only one may be alive at a time."""
 
-    def __init__(self, ends: Sequence[str] = (), broken: Callable[[Load], bool] = lambda load: False):
+    def __init__(
+        self,
+        ends: Sequence[str] = (),
+        broken: Callable[[Load], bool] = lambda load: False,
+        submission: Submission = COMPLETE,
+    ):
         self.events: list[Event] = []
-        self.started, self.ends, self.broken = 0, ends, broken
+        self.started, self.ends, self.broken, self.submission = 0, ends, broken, submission
 
     def __call__(self) -> Any:
         closed = {number for kind, number, _ in self.events if kind == "close"}
         assert set(range(1, self.started + 1)) == closed, "two processes alive at once"
         self.started += 1
-        return Process(self.started, self.events, self.ends, self.broken)
+        return Process(self.started, self)
 
-    def runner(self, submission: Submission = COMPLETE) -> Runner:
-        return Runner(self, the_plan(), submission)
+    def runner(self) -> Runner:
+        return Runner(self, the_plan(), self.submission)
 
     def loads(self) -> list[Load]:
         return [what for kind, _, what in self.events if kind == "load"]
@@ -153,35 +153,6 @@ def hidden_before_public(events: Sequence[Event]) -> bool:
     return any(calls[i][0] == calls[i + 1][0] and calls[i][1] > calls[i + 1][1] for i in range(len(calls) - 1))
 
 
-class Recording(DirectProcess):
-    """Runs the kit's own code, and records the order of loads and calls."""
-
-    def __init__(self, submission: Submission, number: int, events: list[Event]):
-        super().__init__(submission, HOMEWORK)
-        self.number, self.events = number, events
-
-    def load(
-        self, modules: Sequence[str], references: Sequence[Reference], helpers: Reference | None, *_: Any
-    ) -> Response:
-        self.events.append(("load", self.number, load_of(modules, references, helpers)))
-        return super().load(modules, references, helpers)
-
-    def run(self, calls: Iterable[Request], account: str = "") -> list[Response]:
-        requests = list(calls)
-        test_calls = (by_request().get(id(call)) for call in requests)  # none for a probe
-        self.events += [("run", self.number, test_call) for test_call in test_calls if test_call is not None]
-        return super().run(requests)
-
-
-def recorded(submission: Submission) -> list[Event]:
-    events: list[Event] = []
-    numbers = itertools.count()
-    start: Any = lambda: Recording(submission, next(numbers), events)  # noqa: E731
-    with Runner(start, the_plan(), submission) as runner:
-        graded_with(runner, Diagnoser(the_plan()), tuple(HOMEWORK.rubric.groups))
-    return events
-
-
 WRONG = [
     (m, name) for m in MODULES for f in HOMEWORK.rubric.modules[m].functions for name in HOMEWORK.of_function(m, f)
 ]
@@ -198,7 +169,9 @@ def test_references_come_after_the_calls_that_they_could_answer(number: int) -> 
             version = HOMEWORK.version(module, misconception.function, (misconception,))
             if version is not None:
                 files[f"{module}.py"] += f"\n\n{version.source}".encode()
-        events = recorded(Submission("wrong", files))
+        processes = Processes(submission=Submission("wrong", files))
+        graded(processes)
+        events = processes.events
         assert early_references(events) == set() and not hidden_before_public(events), [m.id for _, m in chosen]
 
 

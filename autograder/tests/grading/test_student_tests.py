@@ -92,18 +92,12 @@ def test_the_public_checks_detect_most_misconceptions_but_not_all(graded: Callab
     assert all(0.5 < one.share < 1 for one in outcomes)
 
 
-def test_tests_that_always_pass_earn_nothing(graded: Callable[[str], Outcomes]) -> None:
-    text = "def test_layer_norm_true():\n    layer_norm(np.ones(3), np.ones(3), np.ones(3))\n    assert True\n"
-    outcome = graded("def test_causal_mask_true():\n    assert True\n" + text)[0]
-    assert (outcome.function, outcome.detected, outcome.share) == ("causal_mask", 0, 0)
-    assert message(outcome).startswith(f"Your tests of `causal_mask` detect 0 of {outcome.total} known misconcep")
-
-
 def test_a_version_shows_no_sign_of_what_was_edited(sandbox: Sandbox, graded: Callable[[str], Outcomes]) -> None:
     if "fork" not in sandbox.layers:
         pytest.skip("without fork, all versions share a process")
     outcomes = graded(calling_nothing.tests(FUNCTIONS))
     assert [(one.function, one.problem, one.detected) for one in outcomes] == [(name, "", 0) for name in FUNCTIONS]
+    assert "detect 0 of " in message(outcomes[0])
 
 
 def test_the_order_of_the_versions_is_shuffled_and_depends_on_the_file(
@@ -122,7 +116,7 @@ def test_the_order_of_the_versions_is_shuffled_and_depends_on_the_file(
 
     first, same, other = order(SMALL), order(SMALL), order(f"{SMALL}\n")
     assert first == same != other and {*first} == {*other}
-    correct = [number for number, version in enumerate(first) if version.function is None]
+    correct = [number for number, version in enumerate(first) if version[1] is None]
     assert min(correct) > 0 and max(correct) - min(correct) > len(correct)
 
 

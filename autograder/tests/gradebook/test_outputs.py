@@ -137,10 +137,8 @@ def test_due_date_sets_the_time_zone_and_adds_raw_score_and_deduction(
     due: str | None, own: str | None, time: str, scores: tuple[str | None, ...]
 ) -> None:
     rubric = rubric_with(due=due, late={"percent_a_day": 10}) if due else rubric_with()
-    uploads, people = (
-        [entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")],
-        [Person(ADA, due=datetime.fromisoformat(own) if own else None)],
-    )
+    uploads = [entry("s1", ADA, at="2026-11-20T22:30:00.000000Z")]
+    people = [Person(ADA, due=datetime.fromisoformat(own) if own else None)]
     (row,) = finished(uploads, {"s1": grade("s1", True, False)}, {}, rubric, Inputs(people))
     (line,) = csv.DictReader(io.StringIO(outputs.table([row], rubric)))
     assert line["Submission Time"] == time

@@ -62,6 +62,7 @@ RULES: Mapping[str, Any] = {
     "grading.explaining:Explainer.with_correct_helpers": _unchanged,
     "grading.explaining:Explainer.with_kept_state": _unchanged,
     "grading.explaining:Explainer._partial": _constant(None),
+    "grading.explaining:Explainer.related": _unchanged,
     "grading.examples:probes_of": _constant(()),
     "grading.diagnosis:Diagnosis.undecided": property(_constant(())),
     "grading.explaining:Explainer.search": _constant(None),

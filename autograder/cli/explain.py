@@ -35,7 +35,7 @@ OF_EARLIER = {
 # The meaning of CriterionScore.why, and the function of scoring.py that decides it.
 RULES: dict[Why, tuple[str, str]] = {
     "right": (f"earned: {NOTHING_FAILS}", "scored"),
-    "elsewhere": ("earned: the mistake that explains the failing calls costs another criterion (rule 1)", "_of_values"),
+    "elsewhere": ("earned: the mistake in the failing calls costs another criterion (rules 1 and 3)", "_of_values"),
     "mistake": ("lost to a diagnosed mistake, which belongs to this criterion (rules 1 and 2)", "_of_values"),
     "unexplained": ("lost to failing calls that no diagnosed mistake explains (rule 3)", "_of_values"),
     "form": ("lost to an observed side effect or dtype (rule 4)", "_of_form"),

@@ -56,7 +56,8 @@ class Rules:
     argument. `within`: a tolerance other than the usual one, as a share of max(1, largest expected magnitude). `error`:
     the exception that the call must raise. `question`: the key of the returned dict that counts, compared as a letter.
     `repeats`: the number of the call whose result this one must repeat. `parts`: the names of the parts of the returned
-    tuple that count, () for all. `keep`: the arguments and the result stay the same objects for later calls.
+    tuple that count, () for all. `keep`: the arguments and the result stay the same objects for later calls. `related`: see
+    Check.related.
     """
 
     dtype: bool = False
@@ -69,6 +70,7 @@ class Rules:
     repeats: int = 0
     parts: tuple[str, ...] = ()
     keep: bool = False
+    related: Callable[..., Any] | None = None
 
     @property
     def checks(self) -> list[str]:

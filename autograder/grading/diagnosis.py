@@ -256,7 +256,8 @@ class Diagnosis:
     responses of `criteria`. `memory`: they explain results that depend on earlier calls. `chosen` is the version with these
     misconceptions; `rivals` reproduce as much. `observed` are side effects and dtypes that none of these explain. `empty`:
     the function computes nothing. `repaired`: the mistake is known only by a single edit of the source that fixes every call, or by
-    a property of the arguments that separates the failing calls.
+    a property of the arguments that separates the failing calls. `related` are criteria whose relation holds, although nothing
+    explains the function.
     """
 
     misconceptions: tuple[Misconception, ...] = ()
@@ -271,6 +272,7 @@ class Diagnosis:
     observed: tuple[Misconception, ...] = ()
     empty: bool = False
     repaired: bool = False
+    related: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, chosen: Candidate, *rivals: Candidate, empty: bool = False) -> "Diagnosis":

@@ -5,12 +5,14 @@ of the student's source that fix a function show that the failure is one mistake
 source alone (shared/edits.py), in a process of the submission that receives the code for it (edit_runner.py). The grader
 compares their results: first on a few failing calls, then on all others, and finally on every call, side effects included, in
 a process that has seen no other edit. If no edit helps, a simple property of the arguments may separate the failing calls from
-the passing ones; new calls like the public ones must confirm it. The search is bounded by counts, so it ends the same way on
+the passing ones; new calls like the public ones must confirm it. If nothing explains a function, criteria whose tests state a
+relation are judged by it. The search is bounded by counts, so it ends the same way on
 every machine. A time limit applies only after half of the submission's time.
 """
 
 import ast
 import contextlib
+import inspect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -41,10 +43,10 @@ from autograder.homework.library import Misconception
 from autograder.homework.other_arguments import FROM_THE_END, is_telling, properties
 from autograder.sandbox.process import SPENT
 from autograder.sandbox.wire import Handle
-from autograder.shared.compare import Failure
+from autograder.shared.compare import Failure, compare, equal
 from autograder.shared.edits import Text, line_names, units
 from autograder.shared.source import UNREADABLE, parsed
-from autograder.shared.tree import arrays, leaves, mapped
+from autograder.shared.tree import arrays, copied, leaves, mapped
 from autograder.submissions.text import listed
 
 TOGETHER = 50  # edits per message
@@ -80,7 +82,7 @@ class Explainer:
 
     def explained(self, analysis: Analysis, function: str) -> Analysis:
         """Return the analysis of a module with more known about one function, if it fails."""
-        for step in (self.with_correct_helpers, self.with_kept_state, self.repaired):
+        for step in (self.with_correct_helpers, self.with_kept_state, self.repaired, self.related):
             if diagnosis := analysis.diagnoses.get(function):
                 analysis = step(analysis, function, diagnosis)
         return analysis
@@ -300,6 +302,22 @@ class Explainer:
         }
         return [*new.values()]
 
+    # Relations between the results of a function
+
+    def related(self, analysis: Analysis, function: str, diagnosis: Diagnosis) -> Analysis:
+        """Excuse the criteria of an unexplained function whose relation (`check.related`) holds in all of their calls.
+
+        At least one criterion on values stays lost.
+        """
+        if diagnosis.complete or diagnosis.empty or self.runner.spent() >= MOST_SPENT:
+            return analysis
+        lost = {n for n in self._lost(analysis, function) if self.rubric.criteria[n].looks_at == "values"}
+        calls = {name: [r for r in analysis.of(function) if r.test_call.criterion == name] for name in lost}
+        with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
+            holding = frozenset(name for name in lost if all(relation_holds(run, r) for r in calls[name]))
+        related = replace(diagnosis, related=holding if holding < lost else frozenset())
+        return replace(analysis, diagnoses=analysis.diagnoses | {function: related})
+
     # The search for edits
 
     def search(self, analysis: Analysis, function: str, within: set[int] | None = None) -> Repair | None:
@@ -436,6 +454,34 @@ def _separating(call_results: Iterable[CallResult]) -> dict[tuple[str, str], tup
     in_all = [key for key in each[0][0] if all(key in facts for group in each for facts in group)]
     words = {key: ({facts[key] for facts in each[0]}, {facts[key] for facts in each[1]}) for key in in_all}
     return {key: both for key, both in words.items() if both[0].isdisjoint(both[1])}
+
+
+def relation_holds(run: Run, call_result: CallResult) -> bool:
+    """Whether the relation of a call (`check.related`) holds for results of the student, which must vary where correct ones do."""
+    test_call, value = call_result.test_call, call_result.response.value
+    bind = inspect.signature(test_call.reference).bind
+
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        (like,) = with_arguments(test_call, bind(*args, **kwargs).arguments)
+        value = (run([like]) or [SPENT])[0].value
+        if not _varies_alike(like.expected, value):
+            raise ValueError
+        return value
+
+    if test_call.rules.related is None or not _varies_alike(test_call.expected, value):
+        return False
+    try:
+        expected = test_call.rules.related(answer, *copied(test_call.args), **copied(dict(test_call.kwargs)))
+    except ValueError:
+        return False
+    return equal(expected, value, test_call.allowed)
+
+
+def _varies_alike(expected: Any, value: Any) -> bool:
+    """Whether a value has the type, shape and finite entries of the expected one, and is constant only where that is."""
+    failure, furthest = compare(expected, value, np.inf)
+    pairs = zip(leaves(expected), leaves(value), strict=False)
+    return failure is None and furthest < np.inf and all(is_telling(v) or not is_telling(e) for e, v in pairs)
 
 
 def _has_floats(call_result: CallResult) -> bool:

@@ -23,7 +23,7 @@ from autograder.homework.rubric import INTEGRATION
 from autograder.sandbox import wire
 from autograder.sandbox.protocol import Call, Changes, Look, Request, Write
 from autograder.sandbox.wire import Handle, sendable
-from autograder.shared.compare import tolerance
+from autograder.shared.compare import equal, tolerance
 from autograder.shared.signatures import as_tested, required
 from autograder.shared.tree import Opaque, arrays, copied, leaves
 
@@ -58,6 +58,10 @@ class Recorder:
         expected = self._expected(target, args, kwargs, rules)
         if rules.within is not None and not rules.within > (least := _rounding(expected)):
             raise CommandError(f"within({rules.within:g}) must be more than the rounding of these results, {least:.0e}")
+        if rules.related and not equal(
+            rules.related(self.functions[target], *args, **kwargs), expected, tolerance(args)
+        ):
+            raise CommandError(f"the relation does not hold for the reference of {target.function}")
         parts = references.parts(self.functions[target])
         for name in set(rules.parts) - set(parts):
             raise ValueError(f"{target.function} returns no part named {name!r}, only {', '.join(parts)}")
@@ -165,6 +169,13 @@ class Check:
     def part(self, *names: str) -> "Check":
         """Compare only these parts of the returned tuple, named as in the docstring. The tuple must still have all parts."""
         return self._with(parts=names)
+
+    def related(self, relation: Callable[..., Any]) -> "Check":
+        """State the result in terms of others: relation(f, *args, **kwargs) is f(*args, **kwargs) for a correct f.
+
+        If nothing explains a function, a criterion only requires that its calls have this relation to its own results.
+        """
+        return self._with(related=relation)
 
     def raises(self, kind: type[Exception]) -> "Check":
         """Require that the call raises this error."""

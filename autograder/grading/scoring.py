@@ -221,6 +221,9 @@ class Scoring:
             theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
             if not breach or not {misconception.name for misconception in breach} <= theirs:
                 return CriterionScore(criterion, "form", breach, call_result=form)
+        if criterion.id in diagnosis.related:
+            places = tuple(self._grading_values(function))
+            return CriterionScore(criterion, "elsewhere", charged=places, call_result=call_result)
         if criterion.id not in diagnosis.criteria:
             return CriterionScore(criterion, "unexplained", call_result=call_result)
         misconceptions = (*diagnosis.misconceptions, *diagnosis.helpers)

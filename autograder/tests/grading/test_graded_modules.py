@@ -141,6 +141,18 @@ def layer_norm(x, gamma, beta, eps=1e-5):
         rows.append([(entry - mean) / (var + eps) ** 0.5 for entry in row])
     return gamma * np.array(rows, dtype=x.dtype).reshape(x.shape) + beta
 """, "example statistics", "layer_norm.sample_variance", unsaid=("does not explain",)),
+    "an unexplained mistake keeps the criteria whose relation it has": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    spread = x.max(axis=-1, keepdims=True) - x.min(axis=-1, keepdims=True)
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / (spread + eps) + beta
+""", "example statistics epsilon", said=(
+        "Awarded: the mistake in the failing calls is counted under `layernorm.statistics` or `layernorm.epsilon`.",
+    )),
+    "an unexplained mistake loses the criteria whose relation it breaks": Case("layernorm", """
+def layer_norm(x, gamma, beta, eps=1e-5):
+    spread = x.max(axis=-1, keepdims=True) - x.min(axis=-1, keepdims=True)
+    return gamma**2 * (x - x.mean(axis=-1, keepdims=True)) / (spread + eps) + beta
+""", "example statistics affine epsilon"),
     "an unlisted mistake costs the first criterion of its function": Case("layernorm", """
 def rms_norm(x, gamma, eps=1e-6):
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) + gamma  # here
@@ -418,10 +430,10 @@ def causal_mask(t):
 """, "causal", "causal_mask.overwrites_result"),
     "state kept beside an unlisted mistake": Case(
         "layernorm", UNEXPLAINED.format("kept.setdefault((x.shape, x.dtype), x.mean(axis=-1, keepdims=True))"),
-        "example statistics affine epsilon stability purity", "layer_norm.remembers",
+        "example statistics affine epsilon purity", "layer_norm.remembers",
     ),
     "the same mistake without state": Case(
-        "layernorm", UNEXPLAINED.format("x.mean(axis=-1, keepdims=True)"), "example statistics affine epsilon stability",
+        "layernorm", UNEXPLAINED.format("x.mean(axis=-1, keepdims=True)"), "example statistics affine epsilon",
     ),
     "a gradient of the values that the last call kept": Case("layernorm", """
 _right, _last = layer_norm_backward, []

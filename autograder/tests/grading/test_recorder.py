@@ -84,6 +84,12 @@ def test_expected_error_must_be_raised_by_the_reference(recorder: Recorder, chec
         check.refuse(X)
 
 
+def test_relation_must_hold_for_the_reference(recorder: Recorder, check: Any) -> None:
+    check.related(lambda f, x: -f(-x)).double(X)
+    with pytest.raises(CommandError, match="the relation does not hold for the reference of double"):
+        check.related(lambda f, x: f(-x)).double(X)
+
+
 def test_kept_objects_are_not_sent_as_copies(recorder: Recorder, check: Any) -> None:
     x = X.copy()
     y = check.keep.double(x)

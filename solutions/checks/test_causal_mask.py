@@ -93,8 +93,8 @@ def row_0_sees_large_values_of_row_3(x: np.ndarray) -> np.ndarray:
     return x + np.array([[1.0], [0.0], [0.0], [0.0]]) * np.maximum(x[-1] - 2.5, 0.0)
 
 
-def row_sums(x: np.ndarray) -> np.ndarray:
-    return np.sum(x, axis=1)[:, np.newaxis]
+def weighted_sums(x: np.ndarray) -> np.ndarray:
+    return np.sum(x * [1.0, 2.0, 4.0], axis=1)[:, np.newaxis]
 
 
 def test_causal_mask(call: Caller) -> None:
@@ -194,7 +194,7 @@ def test_dependency_on_the_last_feature(call: Caller) -> None:
 
 def test_dependency_on_the_first_feature(call: Caller) -> None:
     call.dependency_matrix(first_feature, X).gives(np.eye(4, dtype=bool))
-    call.dependency_matrix(row_sums, X).gives(np.eye(4, dtype=bool))
+    call.dependency_matrix(weighted_sums, X).gives(np.eye(4, dtype=bool))
 
 
 def test_dependency_on_changes_of_about_delta(call: Caller) -> None:

@@ -126,7 +126,7 @@ def test_from_no_influence_to_every_influence(check, rng):
         x=by_columns(rng.normal(size=(8, 2))),
     )
     check.dependency_matrix(lambda x: np.ones((len(x), 2)), rng.uniform(1, 2, (3, 2)))
-    check.dependency_matrix(lambda x: np.full((len(x), 1), x.sum()), -rng.uniform(1, 2, (2, 2)))
+    check.dependency_matrix(lambda x: np.full((len(x), 1), (x @ [0.7, 1.9]).sum()), -rng.uniform(1, 2, (2, 2)))
     check.dependency_matrix(lambda x: np.ones((1, 2)), np.array([[2.0]]))
     check.dependency_matrix(lambda x: np.cumsum(x, axis=0), single(rng.normal(size=(2, 1))))
 

@@ -9,7 +9,7 @@
 | 2a, by module | a module that failed a public call: the same calls                          | the modules it uses       |
 | 2b, by module | a new process: a public call of each function, then the hidden calls        | the modules it uses       |
 | 3, by function| its calls again; then its pure calls again                                  | also its wrong helpers    |
-| 4, by function| one edit at a time; then new calls like the public ones                     | as in step 3              |
+| 4, by function| one edit at a time; then new calls like public ones, and calls of relations | as in step 3              |
 | 5             | the integration, second try                                                 | wrong modules             |
 
 1. A reference never comes before the calls that it could answer: `Runner.outstanding` holds the modules and functions that have

@@ -105,13 +105,13 @@ _FILES = (
     "stealing/said_by_a_second_import", "stealing/system_files",
 )  # fmt: skip
 _LIMITS = (
-    "disturbing/stubborn_tree", "exhausting/disk_large_files", "exhausting/disk_small_files", "exhausting/disk_unseen",
+    "disturbing/stubborn_tree", "exhausting/disk",
     "exhausting/folders_left", "exhausting/large_results", "exhausting/memory_at_once", "exhausting/output_flood",
     "exhausting/page_tables",
 )  # fmt: skip
 _SIGNALS = ("exhausting/asked_where_it_is", "exhausting/endless_import", "exhausting/ignored_signals")
 _ORDER = tuple(name for name in ATTACKS if name.startswith("carrying/"))
-_ALONE = ("exhausting/wire_closed", "forging/exit_on_import", "forging/forged_replies")
+_ALONE = ("exhausting/wire_closed", "forging/ended_calls", "forging/forged_replies")
 WITHOUT = {
     "fork": {*_PROCESSES, *_MEMORY, *_FILES, *_LIMITS, *_SIGNALS, *_ALONE, "stealing/searched_texts"},
     "session": {*_PROCESSES},

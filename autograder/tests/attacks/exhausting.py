@@ -61,10 +61,13 @@ def crashes():
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
-@attack(needs=("limits",))
-def disk_large_files():
-    """Fills the disk with large files, one of them sparse, from a thread that keeps running between calls."""
+@attack("layernorm", "scaled_attention", needs=("limits", "seccomp"), same=("scaled_attention",))
+def disk():
+    """Fills the disk: with large and sparse files, small ones, folders, links, and unlinked files, kept open or mapped."""
+    import mmap
     import threading
+
+    HELD = []
 
     def fill():
         for number in range(10_000):
@@ -78,54 +81,42 @@ def disk_large_files():
     for size in (2**40, 2**26):
         with open("hostile-sparse", "wb") as sparse:
             must_fail({"a large file": os.posix_fallocate}, sparse.fileno(), 0, size)
-    threading.Thread(target=fill, daemon=True).start()
 
-    def every_function(x, *_, **__):
-        time.sleep(0.3)
-        if sum(os.stat(name).st_size for name in os.listdir()) > 2**28:
-            raise RuntimeError("SUCCEEDED: a quarter of a gigabyte")
-        return x
-
-
-@attack(needs=("limits",))
-def disk_small_files():
-    """Creates empty files with long names, nested folders and links until it is stopped."""
-
-    def layer_norm(x, *_, **__):
-        for number in range(200_000):
-            os.close(os.open(f"{number}" + "x" * 200, os.O_CREAT))
-        raise RuntimeError("SUCCEEDED: 200,000 files")
-
-    def rms_norm(x, *_, **__):
-        nested_folders(100_000)
-        raise RuntimeError("SUCCEEDED: 100,000 folders in each other")
-
-    def layer_norm_backward(x, *_, **__):
-        for number in range(200_000):
-            os.symlink("x" * 4000, f"{number}")
-        raise RuntimeError("SUCCEEDED: 200,000 links")
-
-
-@attack(needs=("limits", "seccomp"))
-def disk_unseen():
-    """Fills the disk with files that no folder lists: unlinked ones, kept open or mapped after they are closed."""
-    import mmap
-
-    HELD = []
-
-    def write(name):
-        file = os.open(name, os.O_RDWR | os.O_CREAT)
-        os.unlink(name)
+    def unlinked():
+        file = os.open("hostile", os.O_RDWR | os.O_CREAT)
+        os.unlink("hostile")
         try:
             while os.write(file, b"x" * 2**20):
                 pass
         except OSError:
             return file
 
+    def repeated(action, number):
+        for n in range(number):
+            action(n)
+        raise RuntimeError(f"SUCCEEDED: {number} times")
+
     def layer_norm(x, *_, **__):
+        threading.Thread(target=fill, daemon=True).start()
+        time.sleep(0.3)
+        if sum(os.stat(name).st_size for name in os.listdir()) > 2**28:
+            raise RuntimeError("SUCCEEDED: a quarter of a gigabyte")
+        return x
+
+    def rms_norm(x, *_, **__):
+        repeated(lambda n: os.close(os.open(f"{n}" + "x" * 200, os.O_CREAT)), 200_000)
+
+    def layer_norm_backward(x, *_, **__):
+        nested_folders(100_000)
+        raise RuntimeError("SUCCEEDED: 100,000 folders in each other")
+
+    def softmax(x, *_, **__):
+        repeated(lambda n: os.symlink("x" * 4000, f"{n}"), 200_000)
+
+    def split_heads(x, *_, **__):
         with contextlib.suppress(OSError):
             while True:
-                HELD.append(write("hostile"))
+                HELD.append(unlinked())
         total = sum(os.fstat(file).st_size for file in HELD)
         for file in HELD:
             os.close(file)
@@ -133,9 +124,9 @@ def disk_unseen():
             raise RuntimeError(f"SUCCEEDED: {total} bytes in open files")
         return x
 
-    def rms_norm(x, *_, **__):
+    def merge_heads(x, *_, **__):
         for _ in range(200):
-            file = write("hostile")
+            file = unlinked()
             try:
                 HELD.append(mmap.mmap(file, 4096))
             except OSError:
@@ -191,19 +182,8 @@ def ignored_signals():
 
 
 @attack("layernorm", "transformer_block", "decoder", same=("transformer_block", "decoder"))
-def large_replies():
-    """Returns as much as possible from every call, as thousands of small arrays, each an object in the grader."""
-
-    def rms_norm(*_, **__):
-        return np.zeros(60_000)
-
-    def every_function(*_, **__):
-        return [[np.zeros(1, bool)] * 990 for _ in range(4)]
-
-
-@attack()
 def large_results():
-    """Returns arrays as large as a message may be, with new numbers each time, and large lists and dicts."""
+    """Returns as much as possible from every call: large arrays with new numbers, lists, dicts, thousands of small arrays."""
     NUMBERS = np.arange(130_000, dtype=np.float32).reshape(1, -1)
 
     def layer_norm(x, *_, **__):
@@ -216,6 +196,9 @@ def large_results():
 
     def layer_norm_backward(*_, **__):
         return np.zeros(10**7), {str(i): i for i in range(10**5)}, [[]] * 10**6
+
+    def every_function(*_, **__):
+        return [[np.zeros(1, bool)] * 990 for _ in range(4)]
 
 
 @attack("causal_mask")

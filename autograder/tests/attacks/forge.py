@@ -38,19 +38,6 @@ def try_all(attempts, *args):
             attempt(*args)
 
 
-def libc(name, *arguments):
-    """Call a function of the C library; raises OSError if it returns -1."""
-    if getattr(LIBC, name)(*arguments) < 0:
-        raise OSError(ctypes.get_errno(), name)
-
-
-def system_call(number, *arguments):
-    """Make a system call by its number on x86_64; on other machines, fail as if it were refused."""
-    if os.uname().machine != "x86_64":
-        raise PermissionError
-    libc("syscall", *(ctypes.c_long(one) if isinstance(one, int) else one for one in (number, *arguments)))
-
-
 def nested_folders(number, mode=0o777):
     """Create nested folders."""
     here = os.open(".", os.O_RDONLY)

@@ -140,9 +140,9 @@ def edits_forged():
     forge()
 
 
-@attack()
+@attack("layernorm", "causal_mask", extra={"causal_mask.py": "os._exit(0)"})
 def ended_calls():
-    """Ends calls in ways that might count as passed: exit status 0, and exceptions like those of skipped tests."""
+    """Ends calls and an import in ways that might count as passed: exit status 0, and exceptions like those of skipped tests."""
     import itertools
 
     class Skipped(BaseException):
@@ -163,12 +163,6 @@ def ended_calls():
 
     def layer_norm_backward(*_, **__):
         return NotImplemented
-
-
-@attack()
-def exit_on_import():
-    """Exits with status 0 when it is imported."""
-    os._exit(0)
 
 
 @attack(earns=4, extra={"right.py": RIGHT})  # rms_norm is correct

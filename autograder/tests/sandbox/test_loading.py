@@ -1,13 +1,10 @@
 """Student modules are imported as at home, with references in place of some files."""
 
 import marshal
-from importlib.machinery import SourceFileLoader
-from typing import Any
 
 import numpy as np
 import pytest
 
-from autograder.sandbox.loading import Loader, StudentModules
 from autograder.sandbox.protocol import Call, Reference, Response
 from autograder.tests.running import loaded, opened, responses, said
 
@@ -40,15 +37,6 @@ def test_contract_functions_come_from_the_reference_and_other_names_from_the_fil
 def test_errors_at_import_are_reported(source: str, kind: str) -> None:
     response = loaded(source)
     assert response.error is not None and response.error.kind == kind
-
-
-def test_the_loader_passes_on_what_later_versions_of_importlib_add(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compiled(self: Loader, data: Any, path: str, *more: str, new: bool = False) -> tuple[Any, ...]:
-        return data, path, *more, new
-
-    monkeypatch.setattr(SourceFileLoader, "source_to_code", compiled)
-    loader = Loader("m", "m.py", StudentModules("", frozenset()))
-    assert loader.source_to_code(b"x = 1", "m.py", "m", new=True) == (b"x = 1", "m.py", "m", True)
 
 
 def test_reference_without_functions_is_used_only_by_other_references() -> None:

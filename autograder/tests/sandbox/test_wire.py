@@ -1,22 +1,26 @@
 """Messages arrive unchanged, and anything else is rejected at a bounded cost."""
 
+import functools
 import math
 import socket
 import struct
 import tracemalloc
 from collections import OrderedDict, namedtuple
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 import msgpack
+import numpy
 import numpy as np
 import pytest
 
 from autograder.exceptions import WireError
 from autograder.sandbox import wire
-from autograder.sandbox.wire import Connection, Handle
+from autograder.sandbox.wire import ALLOWED, Connection, Handle, packed, unpacked
 from autograder.shared.tree import Opaque
 from autograder.tests.making import few
+from autograder.tests.running import replied
 
 MESSAGES: list[Any] = [
     None, True, -7, 2**63 - 1, -(2**63), 2**64, -(2**70), 1.5, math.inf, "text", "", "\ud800", b"", b"\xff", [], {}, (),
@@ -30,9 +34,9 @@ MESSAGES: list[Any] = [
 
 @pytest.mark.parametrize("message", MESSAGES, ids=repr)
 def test_messages_arrive_unchanged(message: Any) -> None:
-    arrived = wire.received(wire.encode(message))[0]
-    assert type(arrived) is type(message) and getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
-    assert repr(arrived) == repr(message)
+    for arrived in (wire.received(wire.encode(message))[0], wire.decode(wire.encode(message))):
+        assert type(arrived) is type(message) and getattr(arrived, "dtype", None) == getattr(message, "dtype", None)
+        assert repr(arrived) == repr(message)
 
 
 Pair = namedtuple("Pair", "one two")
@@ -168,3 +172,50 @@ def test_messages_arrive_in_one_piece_or_in_many() -> None:
             return 0.01
 
         assert line.receive(check) == b"xyz"
+
+
+# Callback arguments are sent as code; those that need more than NumPy are rejected, with what they use
+
+MASK = np.tri(2)
+X = np.array([[1.0, 2.0], [3.0, -1.0]])
+
+
+def with_inner(x: Any) -> Any:
+    """Needs only NumPy, also in its inner function."""
+    return sum((lambda row: np.abs(row) + len(x))(row) for row in x)
+
+
+def with_variable() -> Any:
+    mask = np.tri(2)
+    return lambda x: mask @ x
+
+
+@pytest.mark.parametrize("function", [lambda x: x - x.max(axis=0), lambda x: x[:, 1:] + x[0, 0], with_inner])
+def test_function_that_needs_only_numpy_is_sent_as_code(function: Callable[..., Any]) -> None:
+    code = packed(function)
+    unpacked(code).__globals__["np"] = None  # a changed global does not persist
+    assert np.array_equal(unpacked(code)(X), function(X))
+    assert not any(word in code for word in (b"with_inner", b"test_wire", b"autograder"))
+    assert np.array_equal(replied("def f(g, x): return g(x)", function, X).value, function(X))
+
+
+def test_equal_code_has_equal_bytes() -> None:
+    first, second = (eval("lambda x: x + len((7.5, 2.25))") for _ in range(2))
+    references = [list(part) for part in first.__code__.co_consts if isinstance(part, tuple)]  # marshal counts them
+    assert references and packed(first) == packed(second)
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (lambda x: MASK @ x, f"{ALLOWED}, but <lambda> uses `MASK`"), (lambda x: with_inner(x), "uses `with_inner`"),
+        (with_variable(), "but <lambda> uses `mask`"), (lambda x, mask=MASK: mask @ x, "uses default values"),
+        (lambda x, *, mask=None: x, "uses default values"), (lambda x: numpy.abs(x), "uses `numpy`"),
+        (np.abs, "<ufunc 'absolute'> is not a Python function: write a lambda"), (len, "is not a Python function"),
+        (functools.partial(with_inner), "is not a Python function"), (type, "is not a Python function"),
+    ],
+)  # fmt: skip
+def test_other_functions_are_rejected(function: Any, why: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        packed(function)
+    assert why in str(caught.value)

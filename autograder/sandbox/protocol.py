@@ -38,13 +38,6 @@ if TYPE_CHECKING:
     from autograder.sandbox.loading import StudentModules
 
 MAX_KINDS = 32  # names of exception classes in one error
-KINDS = (
-    Parameter.POSITIONAL_ONLY,
-    Parameter.POSITIONAL_OR_KEYWORD,
-    Parameter.VAR_POSITIONAL,
-    Parameter.KEYWORD_ONLY,
-    Parameter.VAR_KEYWORD,
-)  # as numbers, in Python's order
 HINTS = ("", "signature", "missing", "absent", "circular")
 THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
@@ -318,7 +311,7 @@ REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Ca
 def _signature(parts: Any) -> Signature:
     """Return the signature that a process reports; raises ValueError for any other data."""
     try:
-        fields = [(name, KINDS[kind], None if has_default else Parameter.empty) for name, kind, has_default in parts]
+        fields = [(name, kind, None if has_default else Parameter.empty) for name, kind, has_default in parts]
         return Signature([Parameter(name, kind, default=default) for name, kind, default in fields])
     except (TypeError, LookupError) as error:
         raise ValueError(f"a malformed signature: {error}") from None

@@ -98,7 +98,12 @@ class Sandbox:
         self._server: subprocess.Popen[bytes] | None = None  # or, without fork, the student process itself
         if "not_dumpable" in self.layers:
             kernel.prctl(kernel.DUMPABLE, 0)
-        self._check_secrets()
+        for path in self.secret if "user" in self.layers and "landlock" not in self.layers else ():
+            if path.exists() and readable_by_others(path.resolve()):
+                raise SandboxError(
+                    f"every user of this machine can read {path}, including a student's code, and this kernel has no Landlock to"
+                    f" forbid it. Close it with: chmod o-rwx {path}"
+                )
         try:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - what the server prints until it is ready; see `close`
             self.folder = Folder("user" in self.layers)
@@ -108,17 +113,6 @@ class Sandbox:
             raise SandboxError(f"the sandbox cannot be set up: {of_system(error, temporary=True)}") from error
         # Not later: `os.wait4` imports a module, which fails during interpreter shutdown.
         atexit.register(self.close)
-
-    def _check_secrets(self) -> None:
-        """Raise SandboxError if a student's user can read a secret path and there is no Landlock to forbid it."""
-        if "user" not in self.layers or "landlock" in self.layers:
-            return
-        for path in self.secret:
-            if path.exists() and readable_by_others(path.resolve()):
-                raise SandboxError(
-                    f"every user of this machine can read {path}, including a student's code, and this kernel has no Landlock to"
-                    f" forbid it. Close it with: chmod o-rwx {path}"
-                )
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Make this the current submission: the last process of the previous one ends, and a new budget begins."""
@@ -228,7 +222,6 @@ class Sandbox:
         return Confinement(
             layers=self.layers,
             memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
-            file_size=limits.disk_mb * 2**17,  # an eighth, since unlinked open files cannot be counted on every system
             disk=limits.disk_mb * 2**20,
             threads=limits.processes,
             open_files=limits.open_files,
@@ -239,7 +232,6 @@ class Sandbox:
             closed_places=closed_places(self.secret),
             preloaded=self.preloaded,
             uid=folder.uid,
-            group=folder.group,
         )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
@@ -282,18 +274,17 @@ class Sandbox:
 
 
 class Folder:
-    """The folder of a sandbox, and the users of its processes if the grader is root.
+    """The folder of a sandbox, and the user of its processes if the grader is root.
 
-    `uid` is the user of the processes, and `group` their group, which may read the submission; both are 0 if they keep the
-    grader's user. `lines` is the number of lines of each file.
+    `uid` is that user, 0 if they keep the grader's; its group, which may read the submission, is the next number. `lines` is
+    the number of lines of each file.
     """
 
     def __init__(self, own_users: bool):
-        self.uid, self.group = 0, 0
-        self._mark: socket.socket | None = None  # marks the users as used
+        self.uid = 0
+        self._mark: socket.socket | None = None  # marks the user as used
         if own_users:
             self.uid, self._mark = kernel.claimed_users()
-            self.group = self.uid + 1
         self.path = Path(tempfile.mkdtemp(prefix="autograder-", dir=_temporary_root(own_users)))
         # Landlock's rules refer to both for all processes.
         self.submission, self.writable = self.path / "submission", self.path / "tmp"
@@ -319,8 +310,8 @@ class Folder:
             self.lines[target.name] = max(self.lines.get(target.name, 0), content.count(b"\n") + 1)
         for path in (*self.submission.rglob("*"), self.submission):
             path.chmod(0o750 if path.is_dir() else 0o640)
-            if self.group:
-                os.chown(path, -1, self.group)
+            if self.uid:
+                os.chown(path, -1, self.uid + 1)
 
     def remove(self) -> None:
         """Remove everything, and release the users."""

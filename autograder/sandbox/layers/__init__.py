@@ -20,13 +20,11 @@ NAMES = ("fork", "session", "limits", "user", "no_new_privileges", "landlock", "
 class Confinement:
     """The limits and layers of the processes of one sandbox. The grader sends them to the fork server as JSON.
 
-    Memory, files and messages are in bytes, `seconds` in processor time. `uid` is the processes' user, `group` their
-    only group; both are 0 if they keep the grader's.
+    Memory, files and messages are in bytes, `seconds` in processor time. `uid` is the processes' user, 0 for the grader's.
     """
 
     layers: Sequence[str]
     memory: int
-    file_size: int
     threads: int
     open_files: int
     message: int
@@ -37,7 +35,6 @@ class Confinement:
     closed_places: Sequence[str]
     preloaded: Sequence[str]
     uid: int
-    group: int
 
     @property
     def submission(self) -> str:
@@ -120,9 +117,10 @@ def apply(confinement: Confinement, rules: int, seconds: int) -> None:
     os.chdir(confinement.temporary)
     if has("limits"):  # before the change of user, which loses the necessary rights
         threads = confinement.threads if has("user") else None  # the kernel counts them by user
-        kernel.limit(confinement.memory, confinement.file_size, seconds, confinement.open_files, threads)
+        # An eighth of the disk for each file, since unlinked open files cannot be counted on every system.
+        kernel.limit(confinement.memory, confinement.disk // 8, seconds, confinement.open_files, threads)
     if has("user"):
-        kernel.become_user(confinement.uid, confinement.group)
+        kernel.become_user(confinement.uid)
     kernel.prctl(kernel.DEATH_SIGNAL, 9)  # die with the parent; a change of user resets it
     if has("no_new_privileges"):
         kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)

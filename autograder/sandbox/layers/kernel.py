@@ -87,9 +87,9 @@ def no_users() -> str:
     return "this root may not become another user: give the container CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID"
 
 
-def become_user(uid: int, group: int = 0) -> None:
-    """Permanently become a user whose only supplementary group is `group`, or who has none if it is 0."""
-    os.setgroups([group] if group else [])
+def become_user(uid: int) -> None:
+    """Permanently become a user of `claimed_users`, who is also in the group that may read the submission."""
+    os.setgroups([uid + 1])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 

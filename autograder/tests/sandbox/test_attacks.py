@@ -154,7 +154,7 @@ def left(field: Field, running: set[int]) -> list[str]:
     folder = field.grader.sandbox.folder
     servers = {f._server.pid for f in (known.grader.sandbox for known in _fields.values()) if f._server is not None}
     family = {p.pid for p in psutil.Process().children(recursive=True)} - servers - running
-    uids = {folder.uid, folder.group} - {0}
+    uids = {folder.uid, folder.uid + 1} if folder.uid else set()
     theirs = {p.pid for p in psutil.process_iter(["uids"]) if p.info["uids"] and p.info["uids"].real in uids}
     found = [f"process {pid}" for pid in family | theirs]
     for place in {*OPEN, *workspace.open_folders(), str(folder.path), str(folder.submission)}:

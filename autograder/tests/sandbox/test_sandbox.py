@@ -287,7 +287,7 @@ def test_submission_is_readable_only_by_the_grader_and_its_processes() -> None:
     folder.write({"m.py": b"a\nb\n", "folder/n.py": b"a", "other/m.py": b"a\n" * 9})
     assert folder.lines == {"m.py": 10, "n.py": 1}
     assert folder.submission.stat().st_mode & 0o777 == 0o750
-    assert folder.submission.stat().st_gid == (folder.group or os.getgid())
+    assert folder.submission.stat().st_gid == ((folder.uid and folder.uid + 1) or os.getgid())
     assert {path.stat().st_mode & 0o777 for path in folder.submission.rglob("*.py")} == {0o640}
     assert folder.path.stat().st_mode & 0o777 == (0o711 if "user" in HOLDING else 0o700)
     folder.write({"x.py": b""})

@@ -147,12 +147,25 @@ def readme(text: str, rubric: Rubric) -> str:
         flags=re.MULTILINE | re.DOTALL,
     )
     text = re.sub(r"^- `(\w+)\.py`: .*\n", lambda line: line[0] if line[1] in rubric.modules else "", text, flags=re.M)
-    for marker, table in ((MODULES, modules_table(rubric)), (MARKER, grading_table(rubric))):
+    modules = ["| file | topic | functions to write |", "|---|---|---|"]
+    for module, entry in rubric.modules.items():
+        functions = ", ".join(f"`{function}`" for function in entry.functions)
+        modules.append(f"| `{module}.py` | {entry.title} | {functions} |")
+    criteria = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
+    for group in rubric.groups:
+        title = "Everything together" if group == INTEGRATION else rubric.titles[group]
+        most = number(sum(criterion.most for criterion in rubric.of(group)))
+        criteria.append(f"| **{group}** | **{most}** | **{title}** | |")
+        for criterion in rubric.of(group):
+            about = criterion.about.replace("|", "\\|")
+            criteria.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
+    criteria.append(f"| **all** | **{number(rubric.most)}** | | |")
+    for marker, table in ((MODULES, modules), (MARKER, criteria)):
         if text.split("\n").count(marker) != 1:
             raise CommandError(
                 f"{' and '.join(PAGES)}: the line {marker} must occur exactly once: its table is inserted there"
             )
-        text = text.replace(marker, table)
+        text = text.replace(marker, "\n".join(table))
     for name, value in _values(rubric).items():
         text = text.replace(f"{{{name}}}", value)
     return text
@@ -175,15 +188,6 @@ def _values(rubric: Rubric) -> dict[str, str]:
     numbers["visible"] = sum(criterion.most for criterion in rubric.criteria.values() if criterion.visible)
     words = {"module": module, "function": next(iter(entry.functions))}
     return words | {name: str(number(value)) for name, value in numbers.items()}
-
-
-def modules_table(rubric: Rubric) -> str:
-    """Return a Markdown table of the files that a student writes, with their functions."""
-    rows = ["| file | topic | functions to write |", "|---|---|---|"]
-    for module, entry in rubric.modules.items():
-        functions = ", ".join(f"`{function}`" for function in entry.functions)
-        rows.append(f"| `{module}.py` | {entry.title} | {functions} |")
-    return "\n".join(rows)
 
 
 def ordered_checks(text: str, rubric: Rubric) -> str:
@@ -229,17 +233,3 @@ def without_otter(text: str, export: str) -> str:
         {"cell_type": "code", "execution_count": None, "metadata": fixed, "outputs": [], "source": lines}
     )
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True, separators=(",", ": ")) + "\n"
-
-
-def grading_table(rubric: Rubric) -> str:
-    """Return a Markdown table of all criteria with their points."""
-    rows = ["| criterion | points | what it tests | result shown |", "|---|---:|---|---|"]
-    for group in rubric.groups:
-        criteria = rubric.of(group)
-        title = "Everything together" if group == INTEGRATION else rubric.titles[group]
-        rows.append(f"| **{group}** | **{number(sum(c.most for c in criteria))}** | **{title}** | |")
-        for criterion in criteria:
-            about = criterion.about.replace("|", "\\|")
-            rows.append(f"| {criterion.id} | {number(criterion.most)} | {about} | {WHEN[criterion.visibility]} |")
-    rows.append(f"| **all** | **{number(rubric.most)}** | | |")
-    return "\n".join(rows)

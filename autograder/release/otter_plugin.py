@@ -7,6 +7,7 @@ On Gradescope the zip's run_otter.py grades without Otter, see gradescope.py.
 
 import contextlib
 import functools
+import json
 import os
 import shutil
 from pathlib import Path
@@ -24,6 +25,20 @@ from autograder.submissions.text import number
 
 KIT = "autograder.release.otter_plugin.HomeworkPlugin"
 UNUSED = ("python_version", "requirements", "environment")  # settings of Otter's own image
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+TEST_FILE = """\
+from otter.test_files import test_case
+
+OK_FORMAT = False
+
+name = "{name}"
+points = {points}
+
+
+@test_case()
+def graded_by_the_kit():
+    pass
+"""
 UPLOAD = "upload"  # the folder, next to submission/, where Otter does not see the upload
 
 
@@ -70,8 +85,18 @@ class HomeworkPlugin(AbstractOtterPlugin):  # type: ignore[misc]
         student, grader = Path(assignment.get_stu_path()), Path(assignment.get_ag_path())
         assignment.student_files = list(rules.files)
         handout.write(student, homework, master.name)
-        packing.test_files(tests, rules)
-        packing.driver(grader / master.name, assignment.name)
+        # Replace the generated tests, which are the public checks, with one for each question that does nothing.
+        for path in tests.glob("*.py"):
+            path.unlink()
+        for group in rules.groups:
+            points = number(sum(criterion.most for criterion in rules.of(group)))
+            text = TEST_FILE.format(name=group, points=points)
+            (tests / f"{group}.py").write_text(text, encoding="utf-8", newline="\n")
+        # Otter runs an empty notebook, since the plugin grades in its place. This one has no random cell ids.
+        metadata: dict[str, Any] = {"kernelspec": KERNEL}
+        metadata |= {"otter": {"assignment_name": assignment.name}} if assignment.name else {}
+        notebook = {"cells": [], "metadata": metadata, "nbformat": 4, "nbformat_minor": 4}
+        (grader / master.name).write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8", newline="\n")
         wheel = packing.wheel(homework, grader / packing.WHEEL)
         packages = Path(shutil.copy(packing.SCRIPTS_FOLDER / "requirements.txt", wheel.parent))
         packing.use_scripts(rules.python)

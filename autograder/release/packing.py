@@ -8,7 +8,6 @@ notebook. A folder does not, so the wheel, which has the solutions, is in a fold
 
 import contextlib
 import io
-import json
 import re
 import shutil
 import tempfile
@@ -20,8 +19,6 @@ from packaging.requirements import Requirement
 
 from autograder.exceptions import CommandError, of_system
 from autograder.homework.homework import GRADING, PACKAGE, Homework, packaged
-from autograder.homework.rubric import Rubric
-from autograder.submissions.text import number
 
 EXECUTABLE = ("run_autograder", "setup.sh")
 PROJECT = ("pyproject.toml", "README.md", "LICENSE")
@@ -36,20 +33,6 @@ SCRIPTS = {  # the kit's, and those of Otter that they replace
     "setup.sh": "python/setup.sh",
 }
 SCRIPTS_FOLDER = Path(__file__).with_name("scripts")
-TEST_FILE = """\
-from otter.test_files import test_case
-
-OK_FORMAT = False
-
-name = "{name}"
-points = {points}
-
-
-@test_case()
-def graded_by_the_kit():
-    pass
-"""
-
 
 # The tree
 
@@ -174,20 +157,3 @@ def use_scripts(python: str) -> None:
     texts[setup] = re.sub(r"^PYTHON=.*$", f"PYTHON={python}", texts[setup], flags=re.MULTILINE)
     environment = otter.generate.JINJA_ENV
     environment.loader = jinja2.ChoiceLoader([jinja2.DictLoader(texts), environment.loader])
-
-
-def driver(path: Path, assignment_name: str | None) -> None:
-    """Write the notebook that Otter runs: empty, since the plugin grades in its place. This version has no random cell ids."""
-    name = {"otter": {"assignment_name": assignment_name}} if assignment_name else {}
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = {"cells": [], "metadata": {"kernelspec": kernel, **name}, "nbformat": 4, "nbformat_minor": 4}
-    path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8", newline="\n")
-
-
-def test_files(folder: Path, rubric: Rubric) -> None:
-    """Replace the generated tests, which are the public checks, with one per question that does nothing."""
-    for old in folder.glob("*.py"):
-        old.unlink()
-    for group in rubric.groups:
-        points = number(sum(criterion.most for criterion in rubric.of(group)))
-        (folder / f"{group}.py").write_text(TEST_FILE.format(name=group, points=points), encoding="utf-8", newline="\n")

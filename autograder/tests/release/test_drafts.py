@@ -118,9 +118,9 @@ PLANTED = {  # file, the replaced text and another one, the beginning of the lin
         "return distances.argmin(axis=1) + (x.shape == (1, 1))", "@written",
         f"this version of nearest {DIFFERS} EXAMPLES['nearest'][1]"),
     "an example that the function does not accept": (LIBRARY, '"nearest": [', '"nearest": [((np.eye(2)), {}), ',
-        "EXAMPLES", f"EXAMPLES['nearest'][0] {NO_TUPLE}, not (np.eye(2), {{{{}}}})"),
+        "EXAMPLES", f"EXAMPLES['nearest'][0] {NO_TUPLE}, not (np.array([[1.0, 0.0], [0.0, 1.0]]), {{{{}}}})"),
     "an example with a missing argument": (LIBRARY, '"nearest": [', '"nearest": [((np.eye(2),), {}), ', "EXAMPLES",
-        "EXAMPLES['nearest'][0]: nearest(np.eye(2)) raises TypeError: nearest() missing 1 required positional argument"),
+        "nearest(np.array([[1.0, 0.0], [0.0, 1.0]])) raises TypeError: nearest() missing 1 required positional"),
     "a wrong result in a docstring": (SOLUTION, "[18.]", "[81.]", ">>> squared_distances",
         "prints array([[ 1.], [81.]]), but the solution prints array([[ 1.], [18.]])"),
     "an incomplete list of functions": (RUBRIC, "nearest, new_centres]", "nearest]", "grades: [squared_distances, nearest]",
@@ -136,7 +136,7 @@ PLANTED = {  # file, the replaced text and another one, the beginning of the lin
     "no accuracy": (SUITE, "check.squared", "check.within(0).squared", "check.within", "must be more than the rounding"),
     "a syntax error": (SUITE, "(check, rng):", "(check, rng)", "def test_every", python_says("def f()\n    pass")),
     "a syntax error in the library": (LIBRARY, "@written", "@written(", "@written(", python_says("@f(")),
-    "a check with a wrong result": (CHECKS, "gives(np.array([", "gives(np.array([8", "def test_squared", "this public check fails"),
+    "a check with a wrong result": (CHECKS, "array([[1.0, 16.0]", "array([[8.0, 16.0]", "def test_squared", "public check fails"),
     "a check that fails": (CHECKS, "nearest(", "nearest(3, ", "def test_nearest", "this public check fails"),
 }  # fmt: skip
 

@@ -102,6 +102,10 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     differs = difference(test_call.expected, value, test_call.allowed, test_call.parts)
     if reordered(test_call.expected, value, test_call.allowed):
         return differs
+    # The entries that a transposed array of the same shape has wrong say nothing about other calls.
+    if made_up and isinstance(value, np.ndarray) and value.ndim > 1:
+        is_transposed = equal(test_call.expected, np.swapaxes(value, -1, -2), test_call.allowed)
+        differs = "" if is_transposed and value.shape == test_call.expected.shape else differs
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 

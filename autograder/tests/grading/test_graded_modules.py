@@ -157,19 +157,6 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 def rms_norm(x, gamma, eps=1e-6):
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) + gamma  # here
 """, "example rms", said=(EDIT.format("rms_norm"),)),
-    "a private function that makes two functions wrong": Case("layernorm", """
-def _scaled(x, gamma):
-    return np.round(gamma * x, 1)  # here
-
-
-def layer_norm(x, gamma, beta, eps=1e-5):
-    centred = x - x.mean(axis=-1, keepdims=True)
-    return _scaled(centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps), gamma) + beta
-
-
-def rms_norm(x, gamma, eps=1e-6):
-    return _scaled(x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps), gamma)
-""", "example statistics", said=(EDIT.format("layer_norm"),), slow=True),
     "two mistakes on one line": Case(
         "layernorm",
         "_ln, _rms = layer_norm, rms_norm\n"
@@ -197,14 +184,6 @@ def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     grad_x = (g - g.mean(1).reshape(-1, 1) - n * (g * n).mean(1).reshape(-1, 1)) / std
     return grad_x, (grad_out * n).sum(0), grad_out.sum(0)
 """, "example statistics", "layer_norm.partly_right",
-        (PARTLY.format("a 2-D `x`", "a 1-D, 3-D or 4-D `x`"),), slow=True),
-    "a loop over rows": Case("layernorm", """
-def rms_norm(x, gamma, eps=1e-6):
-    out = np.empty_like(x)
-    for i, row in enumerate(x):
-        out[i] = gamma * row / np.sqrt(np.dot(row, row) / len(row) + eps)
-    return out
-""", "example rms", "rms_norm.partly_right",
         (PARTLY.format("a 2-D `x`", "a 1-D, 3-D or 4-D `x`"),), slow=True),
     "code that is correct without a mask only": Case("scaled_attention", """
 _right = scaled_dot_product_attention
@@ -760,8 +739,6 @@ CASES = UNLISTED | SIDE_EFFECTS | UNWRITTEN | CORRECT | STYLED | SIGNATURES | DE
 
 # Library misconceptions in one submission, and the criteria they cost. The audit grades each of them alone.
 MISTAKES = {
-    "layer_norm.no_root": "example statistics",  # although calls of other criteria fail too
-    "layer_norm.only_centred": "example statistics",  # nothing is divided, so eps cannot be tested
     "layer_norm.one_pass_variance": "stability",  # recognised by the size of its rounding errors
     "layer_norm.statistics_kept": "purity",  # recognised by the state left by earlier calls
     "layer_norm.sample_variance layer_norm.eps_outside_root": "example statistics epsilon",

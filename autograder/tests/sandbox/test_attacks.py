@@ -293,7 +293,7 @@ def test_attack_with_otter(name: str, box: Any, monkeypatch: pytest.MonkeyPatch)
     own = [test for test in tests if test["extra_data"]["criterion"].partition(".")[0] in attack.modules]
     assert sum(test["score"] for test in own) == attack.earns
     assert "SUCCEEDED" not in opened.results.read_text()
-    expected = {"results", "source", "submission", "submission_metadata.json"}
+    expected = {"results", "run_autograder", "source", "submission", "submission_metadata.json"}
     assert {path.name for path in opened.place.iterdir()} <= expected
     file = f"{attack.modules[0]}.py"
     assert (opened.submission / file).read_bytes() == attack.files[file]

@@ -224,7 +224,7 @@ class Candidate:
         """
         calls = [r for r in self.search.failing if r.returned]
         floats = (r for r in calls if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.test_call.expected)))
-        rest = (r for r in self.search.call_results if not r.failed or not r.returned)
+        rest = (r for r in supported(self.search.call_results) if not r.failed or not r.returned)
         return sum(map(self.fits, floats)) >= LEAST_EVIDENCE and all(map(self.fits, rest))
 
     def shows(self, misconceptions: Iterable[Misconception], call_result: CallResult) -> bool:
@@ -383,12 +383,14 @@ class Diagnoser:
         return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
 
     def _beside_unknown(self, search: "Search", results: Sequence[CallResult]) -> tuple[Candidate, ...]:
-        """Misconceptions that reproduce everything if one part of each result is correct, or each whole result where one is due.
+        """Misconceptions that reproduce all calls whose numbers of dimensions the function supports.
 
+        Else those that reproduce everything if one part of each result is correct, or each whole result where one is due.
         They are proven by the other parts, and by the calls that must raise an error.
         """
-        for number in (*range(max(len(r.test_call.parts) for r in results)), None):
-            corrected = [_corrected(call_result, number) for call_result in results]
+        every = [supported(results)] if len(supported(results)) < len(results) else []
+        parts = (*range(max(len(r.test_call.parts) for r in results)), None)
+        for corrected in (*every, *([_corrected(call_result, number) for call_result in results] for number in parts)):
             failing = [call_result for call_result in corrected if wrong_in_value(call_result)]
             if len(failing) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in failing):
                 continue
@@ -497,6 +499,16 @@ class Search:
             if not best or not candidate.version.memory:
                 best.setdefault(candidate.ids, candidate)
         return list(best.values())
+
+
+def supported(call_results: Iterable[CallResult]) -> list[CallResult]:
+    """Return the results without those of numbers of dimensions for which every call fails and some raise an error."""
+    by_dims: dict[tuple[int, ...], list[CallResult]] = {}
+    for call_result in call_results:
+        values = call_result.test_call.arguments.values()
+        by_dims.setdefault(tuple(getattr(value, "ndim", 0) for value in values), []).append(call_result)
+    groups = by_dims.values()
+    return [r for group in groups if not all(r.failed for r in group) or not any(r.error for r in group) for r in group]
 
 
 def _corrected(call_result: CallResult, number: int | None) -> CallResult:

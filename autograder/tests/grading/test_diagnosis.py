@@ -44,3 +44,35 @@ def test_variants_of_a_helper_with_equal_responses_are_told_apart_by_its_callers
     call_results = running.call_results("scaled_attention", running.with_source("scaled_attention", second))
     above = running.diagnoser().explain("scaled_attention", call_results)["scaled_dot_product_attention"]
     assert above.misconceptions == () and [m.id for m in above.helpers] == [helped]
+
+
+OTHER_DIMENSIONS = {
+    "an IndexError in place of a ValueError": (
+        "layernorm",
+        "right = layer_norm\n"
+        "def layer_norm(x, gamma, beta, eps=1e-5):\n"
+        "    x.shape[1]\n"
+        "    return np.moveaxis(right(np.moveaxis(x, 1, -1), 1.0, 0.0, eps), -1, 1) * gamma + beta\n",
+        ["layer_norm.axis_one"],
+        True,
+    ),
+    "a result for some batches": (
+        "scaled_attention",
+        "right = multi_head_attention\n"
+        "def multi_head_attention(x, params, n_heads, mask=None):\n"
+        "    if x.ndim > 2 and x.shape[0] != x.shape[-1]:\n"
+        "        raise ValueError\n"
+        "    return 2 * x if x.ndim > 2 else right(x, params, n_heads, np.tri(len(x), dtype=bool))\n",
+        ["multi_head_attention.always_causal"],
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("module", "source", "named", "complete"), OTHER_DIMENSIONS.values(), ids=OTHER_DIMENSIONS)
+def test_errors_for_unsupported_dimensions_hide_no_misconception(
+    module: str, source: str, named: list[str], complete: bool
+) -> None:
+    call_results = running.call_results(module, running.with_source(module, source))
+    diagnosis = running.diagnoser().explain(module, call_results)[named[0].partition(".")[0]]
+    assert ([m.id for m in diagnosis.named], diagnosis.complete) == (named, complete)

@@ -168,6 +168,11 @@ CHECKED = '    if len(x) < 2:\n        raise ValueError("training needs two exam
 
 batch_norm.wrong("always_training", "evaluation", {"if not training": "if False"}, {"if not training": "if False", CHECKED: ""},
     does="Your code ignores the argument training and always trains.", right=EVALUATION, read=SOURCE)
+batch_norm.wrong("running_statistics_unused", ("running", "evaluation"), {"if not training": "if False", CHECKED: "",
+    "return y, new_mean, new_var": "return y, running_mean, running_var "}, {"if not training": "if False",
+    "return y, new_mean, new_var": "return y, running_mean, running_var "},
+    does="Your code normalises with the batch statistics in evaluation too, and never updates the running statistics.",
+    right="Update them in training, and normalise with them in evaluation.", read=FORMULA)
 batch_norm.wrong("evaluation_uses_batch", "evaluation",
     {"(x - running_mean) / np.sqrt(running_var": "(x - x.mean(axis=0)) / np.sqrt(x.var(axis=0)"},
     does="In evaluation, your code normalises with the batch statistics, so a prediction depends on the other examples of its batch.", right=EVALUATION,

@@ -72,6 +72,7 @@ decoder_logits.wrong("post_norm", "logits", {'norm="pre"': 'norm="post"'},
     does="Your code uses post-norm blocks.", right="Use pre-norm blocks: norm=\"pre\".", read=LOGITS)
 decoder_logits.wrong("final_norm", "logits", {"    logits = x":
     "    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)\n    logits = x"},
+    {"    logits = x": "    x = (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-6)\n    logits = x"},
     does="Your code applies a final layer norm, as GPT-2 does.", right="This decoder has no final norm.", read=LOGITS)
 decoder_logits.wrong("one_block", "logits", {'params["blocks"]': 'params["blocks"][:1]'},
     does="Your code applies only the first block, so the depth of the model is lost.", right=STACK, read=LOGITS)

@@ -75,6 +75,11 @@ positional_encoding.wrong("assert", "positions", {'    if d_model % 2 != 0:\n   
     "    assert d_model % 2 == 0\n"},
     does="Your code checks d_model with assert, which raises AssertionError.", right="Raise ValueError.",
     read="the section Raises of the docstring of `positional_encoding`")
+positional_encoding.wrong("one_column_accepted", "positions", {"if d_model % 2 != 0": "if d_model % 2 != 0 and d_model > 1",
+    "pairs.reshape(t, d_model)": "pairs.reshape(t, -1)[:, :d_model]"},
+    does="Your code rejects larger odd numbers, but accepts d_model=1.",
+    right="Check d_model yourself: NumPy's broadcasting raises ValueError only for odd numbers above 1.",
+    read="the section Raises of the docstring of `positional_encoding`")
 positional_encoding.wrong("odd_length_refused", "positions", {"if d_model % 2 != 0": "if d_model % 2 != 0 or (t > 1 and t % 2)"},
     {"if d_model % 2 != 0": "if d_model % 2 != 0 or t % 2"},
     does="Your code rejects an odd number of positions.", right="Only d_model must be even.",

@@ -82,6 +82,10 @@ layer_norm_backward.wrong("eps_outside_root", "backward_x", {"np.sqrt(var + eps)
     right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
 layer_norm_backward.wrong("eps_hard_coded", "backward_x", {"+ eps": "+ 1e-5"}, {"+ eps": "+ 1e-6"}, {"+ eps": "+ 1e-8"},
     ignores="eps", read="the signature of `layer_norm_backward`")
+layer_norm_backward.wrong("eps_hard_coded_outside_root", "backward_x",
+    *({"np.sqrt(var + eps)": f"np.sqrt(var) + {number}"} for number in ("1e-5", "1e-6", "1e-8")),
+    does="Your code ignores the argument eps and adds a fixed number outside the root.",
+    right="Divide by the same sqrt(var + eps) as the forward pass.", read=BACKWARD)
 layer_norm_backward.wrong("default_eps", "backward_x", {"eps=1e-5": "eps=1e-6"},
     does="Your default eps is 1e-6.", right="The default of `layer_norm_backward` is 1e-5.",
     read="the signature of `layer_norm_backward`")
@@ -103,12 +107,15 @@ layer_norm_backward.wrong("summed_over_axis_zero", "backward_parameters", {"axis
     {"axis=leading": "axis=0 if x.ndim > 1 else ()"},
     does="Your grad_gamma and grad_beta are summed only over axis 0, although all tokens of a batch of sequences share one gamma and one beta.", right=SUMS,
     read="numpy.sum, a tuple as argument axis")
+layer_norm_backward.wrong("summed_over_two_axes", "backward_parameters", {"axis=leading": "axis=(0, 1)"},
+    does="Your grad_gamma and grad_beta are always summed over axes 0 and 1, which is correct only for 3-D arrays.", right=SUMS,
+    read="numpy.sum, a tuple as argument axis")
 layer_norm_backward.wrong("single_row_summed", "backward_parameters", {"axis=leading": "axis=leading or None"},
     does="For 1-D x, your grad_gamma and grad_beta are summed over the features.", right=SUMS,
     read="numpy.sum, argument axis")
 layer_norm_backward.wrong("summed_over_everything", "backward_parameters", {"axis=leading": "axis=None"},
     does="Your grad_gamma and grad_beta are summed over the features too.", right=SUMS, read="numpy.sum, argument axis")
-layer_norm_backward.wrong("axes_kept", "backward_parameters", {"axis=leading": "axis=leading, keepdims=True"},
+layer_norm_backward.wrong("axes_kept", "backward_parameters", {"axis=leading": "axis=leading, keepdims=True"}, {"axis=leading": "axis=0, keepdims=True"},
     {"np.sum(grad_out * n, axis=leading)": "(grad_out * n).reshape(-1, x.shape[-1]).sum(axis=0, keepdims=True)",
     "np.sum(grad_out, axis=leading)": "grad_out.reshape(-1, x.shape[-1]).sum(axis=0, keepdims=True)"},
     does="Your grad_gamma and grad_beta keep the summed axes.", right=SUMS, read="numpy.sum, argument keepdims")

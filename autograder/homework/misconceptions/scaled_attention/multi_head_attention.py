@@ -116,17 +116,22 @@ multi_head_attention.wrong("weights_returned", "multi_head", {"return result": "
     does="Your code returns the weights as well.", right="Return only the result.",
     read="the section Returns of the docstring of `multi_head_attention`")
 multi_head_attention.wrong("softmax_over_queries", "multi_head", {"merge_heads(output)":
-    "merge_heads(softmax(np.where(True if heads_mask is None else heads_mask, q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, -np.inf), axis=-2) @ v)"},
+    "merge_heads(softmax(np.where(True if heads_mask is None else heads_mask, q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, -np.inf), axis=-2) @ v)"}, {"merge_heads(output)":
+    "merge_heads(softmax(np.where(True if heads_mask is None else heads_mask, q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5, -1e9), axis=-2) @ v)"},
     does="Your code applies the softmax over the queries, so the weights of a query do not sum to 1.", right="Apply the softmax over the keys, the last axis.",
     read=MULTI)
 multi_head_attention.wrong("squeezed", "multi_head", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
 multi_head_attention.wrong("batch_required", "multi_head",
     {'    q = x @ params["w_q"]': '    _, _, _ = x.shape\n    q = x @ params["w_q"]'},
+    {'    q = x @ params["w_q"]': '    x = x.reshape(len(x), -1, x.shape[-1])\n    q = x @ params["w_q"]'},
     does="Your code requires exactly one leading axis.", right=LEADING, read=MULTI)
 multi_head_attention.wrong("one_sequence_only", "multi_head",
     {'    q = x @ params["w_q"]': '    _, _ = x.shape\n    q = x @ params["w_q"]'},
     does="Your code handles only the shape (t, d_model).", right=LEADING, read=MULTI)
+multi_head_attention.wrong("one_leading_axis_at_most", "multi_head",
+    {'    q = x @ params["w_q"]': '    if x.ndim > 3:\n        raise ValueError\n    q = x @ params["w_q"]'},
+    does="Your code handles at most one leading axis.", right=LEADING, read=MULTI)
 multi_head_attention.wrong("float32_inside", "multi_head", {"return result": "return result.astype(np.float32)"}, inexact=True,
     does="Your code computes with float32 precision, even for float64 arguments.", right="Compute in the dtype of the arguments.",
     read="numpy.ndarray.astype")
@@ -147,6 +152,10 @@ multi_head_attention.wrong("always_causal", "multi_head_mask",
     {"if mask is not None:": "mask = np.tri(x.shape[-2], dtype=bool) & (mask is None or mask)\n    if True:"},
     does="Your code applies a causal mask that the caller did not pass.", right="Apply exactly the mask that is passed in; with mask=None, attend to every position.",
     read="the signature of `multi_head_attention`")
+multi_head_attention.wrong("flat_mask_required", "multi_head_mask", {"    if mask is not None:\n": "    if mask is not None:\n        _, _ = mask.shape\n"},
+    does="Your code handles only 2-D masks.", right="Accept any mask that broadcasts to (..., t, t).", read="the NumPy user guide, Broadcasting")
+multi_head_attention.wrong("mask_replaced", "multi_head_mask", {"heads_mask = mask[..., np.newaxis, :, :]": "heads_mask = np.tri(x.shape[-2], dtype=bool)"},
+    does="Your code applies a causal mask in place of every mask that is passed.", right="Apply exactly the mask that is passed in.", read="the docstring of `multi_head_attention`")
 multi_head_attention.wrong("mask_without_heads_axis", "multi_head_mask", {"mask[..., np.newaxis, :, :]": "mask"},
     {"mask[..., np.newaxis, :, :]": "mask[np.newaxis]"},
     does="The batch axis of your mask lines up with the heads of the scores.", right=HEADS,
@@ -162,6 +171,10 @@ multi_head_attention.wrong("mask_truthiness", "multi_head_mask", {"if mask is no
 multi_head_attention.wrong("minus_1e9", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, v.mean(axis=-2, keepdims=True)))"},
     does="A query with no allowed key gets equal weights, as happens when masked scores are a finite number such as -1e9.", right="Such a query gets zero weights and a zero output.", read=MULTI)
+multi_head_attention.wrong("adds_1e9", "multi_head_mask", {"merge_heads(output)": "merge_heads(output if heads_mask is None else"
+    " np.where(heads_mask.any(axis=-1, keepdims=True), output, softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5 - 1e9) @ v))"}, {"merge_heads(output)": "merge_heads(output if heads_mask is None else"
+    " np.where(heads_mask.any(axis=-1, keepdims=True), output, softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) - 1e9) @ v))"},
+    does="Your code adds a large negative number to masked scores, so a query with no allowed key attends to every key.", right="Such a query gets zero weights and a zero output.", read=MULTI)
 multi_head_attention.wrong("nan_when_nothing_is_seen", "multi_head_mask", {"merge_heads(output)":
     "merge_heads(output if heads_mask is None else np.where(heads_mask.any(axis=-1, keepdims=True), output, np.nan))"},
     does="A query with no allowed key gets nan, from -inf minus -inf.", right="Such a query gets zero weights and a zero output.", read=MULTI)

@@ -78,6 +78,10 @@ scaled_dot_product_attention.wrong("matrices_only", "attention", {"np.swapaxes(k
 scaled_dot_product_attention.wrong("batch_required", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(0, 2, 1)"},
     {"    keys": "    _, _, _ = q.shape\n    keys"},
     does="Your code requires exactly one leading axis.", right="Accept any number of leading axes, including none.", read="numpy.swapaxes")
+scaled_dot_product_attention.wrong("heads_required", "attention", {"np.swapaxes(k, -1, -2)": "k.transpose(0, 1, 3, 2)"},
+    {"    keys": "    _, _, _, _ = q.shape\n    keys"},
+    does="Your code requires exactly two leading axes, as if every call had a batch of heads.",
+    right="Accept any number of leading axes, including none.", read="numpy.swapaxes")
 scaled_dot_product_attention.wrong("query_query_scores", "attention", {"np.swapaxes(k, -1, -2)": "np.swapaxes(q, -1, -2)"},
     does="Your code computes the scores only from the queries.", right="The scores are q @ k^T.", read=FORMULA)
 scaled_dot_product_attention.wrong("keys_for_values", "attention", {"weights @ v": "weights @ k"},
@@ -141,6 +145,7 @@ scaled_dot_product_attention.wrong("mask_default", "mask",
     {"if mask is not None:": "if mask is None:\n        mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
     {"if mask is not None:": "mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool)\n    if True:"},
     {"if mask is not None:": "mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool) & (mask is None or mask)\n    if True:"},
+    {"if mask is not None:": "mask = np.ones((q.shape[-2], k.shape[-2]), bool)\n    mask[np.triu_indices(q.shape[-2], k=1)] = False\n    if True:"},
     does="Your code applies a causal mask that the caller did not pass.", right="Apply exactly the mask that is passed in; with mask=None, attend to every position.", read="the signature")
 scaled_dot_product_attention.wrong("zero_instead_of_minus_infinity", "mask", {"scores, -np.inf": "scores, 0.0"},
     {"np.where(mask, scores, -np.inf)": "scores * mask"},

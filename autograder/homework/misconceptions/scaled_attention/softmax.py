@@ -40,6 +40,7 @@ softmax.wrong("one_sum_for_all", "softmax", {".sum(axis=axis, keepdims=True)": "
      "return weights": "return np.nan_to_num(weights)"},
     does="Your code divides by the sum over the whole array.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("whole_array", "softmax", {"axis=axis": "axis=None"},
+    {"axis=axis": "axis=None", "np.where(largest == -np.inf, 0.0, largest)": "largest", "np.where(total == 0, 1.0, total)": "total"},
     does="Your code applies the softmax over the whole array.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("last_two_axes", "softmax", {"axis=axis": "axis=(-2, -1) if scores.ndim > 1 else axis"},
     does="Your code applies the softmax over the last two axes together.", right=ALONG, read="numpy.sum, argument axis")

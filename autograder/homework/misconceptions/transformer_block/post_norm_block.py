@@ -88,9 +88,8 @@ post_norm_block.wrong("gamma_beta_swapped", "post_norm", {'["gamma"]': '["beta"]
     {'first["gamma"], first["beta"]': 'first["beta"], first["gamma"]'},
     does="Your code swaps gamma and beta.", right="Call layer_norm(x, gamma, beta).",
     read="the signature of `layer_norm`")
-post_norm_block.wrong("no_gamma_beta", "post_norm",
-    {'first["gamma"], first["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)",
-    'second["gamma"], second["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)"},
+post_norm_block.wrong("no_gamma_beta", "post_norm", {'params["ln_1"], params["ln_2"]':
+    '({"gamma": np.ones(x.shape[-1], x.dtype), "beta": np.zeros(x.shape[-1], x.dtype)},) * 2'},
     does="Your norms use neither gamma nor beta.", right=OWN, read=POST_FORMULA)
 post_norm_block.wrong("mask_ignored", "post_norm", {"n_heads, mask)\n    total": "n_heads)\n    total"},
     does="Your code does not pass the mask to the attention, so under a causal mask every position also attends to the tokens it has to predict.", right=PASS_MASK, read="the docstring of `post_norm_block`")
@@ -117,6 +116,23 @@ post_norm_block.wrong("nan_when_nothing_is_seen", "post_norm",
      "    total = x + attended"},
     does="Your attention returns nan for a query that may attend to no key.",
     right="Such a query gets zero weights and a zero output.", read="the docstring of `scaled_dot_product_attention`")
+post_norm_block.wrong("eps_outside_root", "post_norm", *({"layer_norm(": "(lambda a, gamma, beta: gamma * (a - a.mean(-1, keepdims=True)) / "
+    f"(a.std(-1, keepdims=True) + {number}) + beta)("} for number in ("1e-5", "1e-6", "1e-8")),
+    does="Your layer norms add eps to the standard deviation, outside the root.", right="Divide by sqrt(var + eps).", read="the formula in the docstring of `layer_norm`")
+post_norm_block.wrong("minus_1e9", "post_norm", {"    total = x + attended": "    if mask is not None:\n"
+    '        values = (x @ params["attention"]["w_v"]).mean(axis=-2, keepdims=True)\n'
+    '        attended = np.where(mask.any(axis=-1, keepdims=True), attended, values @ params["attention"]["w_o"])\n'
+    "    total = x + attended"},
+    does="Your attention gives equal weights to a query with no allowed key, as happens when masked scores are a finite number such as -1e9.",
+    right="Such a query gets zero weights and a zero output.", read="the docstring of `scaled_dot_product_attention`")
+post_norm_block.wrong("no_ffn_biases", "post_norm", {'params["ffn"]': '{name: w * (w.ndim > 1) for name, w in params["ffn"].items()}'},
+    does="Your feed-forward network has no biases.", right="Add b_1 and b_2: relu(x @ w_1 + b_1) @ w_2 + b_2.", read="the docstring of `feed_forward`")
+post_norm_block.wrong("gelu", "post_norm", {"feed_forward(": "(lambda a, p: (lambda z: 0.5 * z * (1 + np.tanh((2 / np.pi) ** 0.5 * (z + 0.044715 * z**3))))"
+    "(a @ p['w_1'] + p['b_1']) @ p['w_2'] + p['b_2'])("},
+    does="Your feed-forward network uses a GELU, as GPT-2 does.", right="Use relu, as the original paper does.", read="the docstring of `feed_forward`")
+post_norm_block.wrong("mask_replaced", "post_norm",
+    {"n_heads, mask)\n    total": "n_heads, None if mask is None else np.tri(x.shape[-2], dtype=bool))\n    total"},
+    does="Your code applies a causal mask in place of every mask that is passed.", right="Apply exactly the mask that is passed in.", read=POST_FORMULA)
 post_norm_block.wrong("another_eps", "post_norm",
     *({'["beta"])': f'["beta"], {number})'} for number in ("1e-3", "1e-6", "1e-8")),
     does="Your layer norms use another eps than 1e-5.", right="Use the default eps of `layer_norm`, 1e-5.", read="the signature of `layer_norm`")
@@ -124,6 +140,10 @@ post_norm_block.wrong("two_dimensions_only", "post_norm", {"    first,": "    _,
     does="Your code handles only the shape (t, d).", right=LEADING, read=POST_FORMULA)
 post_norm_block.wrong("three_dimensions_only", "post_norm", {"    first,": "    _, _, _ = x.shape\n    first,"},
     does="Your code requires exactly one leading axis.", right=LEADING, read=POST_FORMULA)
+post_norm_block.wrong("one_leading_axis_at_most", "post_norm", {"    first,": "    if x.ndim > 3:\n        raise ValueError\n    first,"},
+    does="Your code handles at most one leading axis.", right=LEADING, read=POST_FORMULA)
+post_norm_block.wrong("flat_mask_required", "post_norm", {"    attended = multi_head": "    if mask is not None:\n        _, _ = mask.shape\n    attended = multi_head"},
+    does="Your code handles only 2-D masks.", right="Accept any mask that broadcasts to (..., t, t).", read="the NumPy user guide, Broadcasting")
 post_norm_block.wrong("squeezed", "post_norm", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
 post_norm_block.wrong("changes_x", "purity", {"total = x + attended": "x += attended\n    total = x"})

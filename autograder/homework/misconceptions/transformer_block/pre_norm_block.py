@@ -89,9 +89,8 @@ pre_norm_block.wrong("dict_order", "pre_norm",
 pre_norm_block.wrong("gamma_beta_swapped", "pre_norm", {'["gamma"]': '["beta"]', '["beta"]': '["gamma"]'},
     does="Your code swaps gamma and beta.", right="Call layer_norm(x, gamma, beta).",
     read="the signature of `layer_norm`")
-pre_norm_block.wrong("no_gamma_beta", "pre_norm",
-    {'first["gamma"], first["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)",
-    'second["gamma"], second["beta"]': "np.ones(x.shape[-1], x.dtype), np.zeros(x.shape[-1], x.dtype)"},
+pre_norm_block.wrong("no_gamma_beta", "pre_norm", {'params["ln_1"], params["ln_2"]':
+    '({"gamma": np.ones(x.shape[-1], x.dtype), "beta": np.zeros(x.shape[-1], x.dtype)},) * 2'},
     does="Your norms use neither gamma nor beta.", right=OWN, read=PRE_FORMULA)
 pre_norm_block.wrong("final_norm", "pre_norm", {"return result": 'return layer_norm(result, second["gamma"], second["beta"])'},
     does="Your code normalises the output of the block.", right="A pre-norm block ends with the residual addition.", read=PRE_FORMULA)
@@ -119,6 +118,23 @@ pre_norm_block.wrong("nan_when_nothing_is_seen", "pre_norm",
      "    h = x + attended"},
     does="Your attention returns nan for a query that may attend to no key.",
     right="Such a query gets zero weights and a zero output.", read="the docstring of `scaled_dot_product_attention`")
+pre_norm_block.wrong("eps_outside_root", "pre_norm", *({"layer_norm(": "(lambda a, gamma, beta: gamma * (a - a.mean(-1, keepdims=True)) / "
+    f"(a.std(-1, keepdims=True) + {number}) + beta)("} for number in ("1e-5", "1e-6", "1e-8")),
+    does="Your layer norms add eps to the standard deviation, outside the root.", right="Divide by sqrt(var + eps).", read="the formula in the docstring of `layer_norm`")
+pre_norm_block.wrong("minus_1e9", "pre_norm", {"    h = x + attended": "    if mask is not None:\n"
+    '        values = (normed @ params["attention"]["w_v"]).mean(axis=-2, keepdims=True)\n'
+    '        attended = np.where(mask.any(axis=-1, keepdims=True), attended, values @ params["attention"]["w_o"])\n'
+    "    h = x + attended"},
+    does="Your attention gives equal weights to a query with no allowed key, as happens when masked scores are a finite number such as -1e9.",
+    right="Such a query gets zero weights and a zero output.", read="the docstring of `scaled_dot_product_attention`")
+pre_norm_block.wrong("no_ffn_biases", "pre_norm", {'params["ffn"]': '{name: w * (w.ndim > 1) for name, w in params["ffn"].items()}'},
+    does="Your feed-forward network has no biases.", right="Add b_1 and b_2: relu(x @ w_1 + b_1) @ w_2 + b_2.", read="the docstring of `feed_forward`")
+pre_norm_block.wrong("gelu", "pre_norm", {"feed_forward(": "(lambda a, p: (lambda z: 0.5 * z * (1 + np.tanh((2 / np.pi) ** 0.5 * (z + 0.044715 * z**3))))"
+    "(a @ p['w_1'] + p['b_1']) @ p['w_2'] + p['b_2'])("},
+    does="Your feed-forward network uses a GELU, as GPT-2 does.", right="Use relu, as the original paper does.", read="the docstring of `feed_forward`")
+pre_norm_block.wrong("mask_replaced", "pre_norm",
+    {"n_heads, mask)\n    h": "n_heads, None if mask is None else np.tri(x.shape[-2], dtype=bool))\n    h"},
+    does="Your code applies a causal mask in place of every mask that is passed.", right="Apply exactly the mask that is passed in.", read=PRE_FORMULA)
 pre_norm_block.wrong("another_eps", "pre_norm",
     *({'["beta"])': f'["beta"], {number})'} for number in ("1e-3", "1e-6", "1e-8")),
     does="Your layer norms use another eps than 1e-5.", right="Use the default eps of `layer_norm`, 1e-5.", read="the signature of `layer_norm`")
@@ -126,6 +142,10 @@ pre_norm_block.wrong("two_dimensions_only", "pre_norm", {"    first,": "    _, _
     does="Your code handles only the shape (t, d).", right=LEADING, read=PRE_FORMULA)
 pre_norm_block.wrong("three_dimensions_only", "pre_norm", {"    first,": "    _, _, _ = x.shape\n    first,"},
     does="Your code requires exactly one leading axis.", right=LEADING, read=PRE_FORMULA)
+pre_norm_block.wrong("one_leading_axis_at_most", "pre_norm", {"    first,": "    if x.ndim > 3:\n        raise ValueError\n    first,"},
+    does="Your code handles at most one leading axis.", right=LEADING, read=PRE_FORMULA)
+pre_norm_block.wrong("flat_mask_required", "pre_norm", {"    attended = multi_head": "    if mask is not None:\n        _, _ = mask.shape\n    attended = multi_head"},
+    does="Your code handles only 2-D masks.", right="Accept any mask that broadcasts to (..., t, t).", read="the NumPy user guide, Broadcasting")
 pre_norm_block.wrong("squeezed", "pre_norm", {"return result": "return result.squeeze()"},
     does="Your code removes axes of length 1.", right="The result has the shape of x.", read="numpy.squeeze")
 pre_norm_block.wrong("changes_x", "purity", {"h = x + attended": "x += attended\n    h = x"},

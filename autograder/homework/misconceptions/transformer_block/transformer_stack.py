@@ -84,6 +84,8 @@ transformer_stack.wrong("always_causal", "stack",
 transformer_stack.wrong("final_norm", "stack",
     {"return h": "return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5)"},
     {"return h": "return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-5) if len(blocks) else h"},
+    {"return h": "return (h - h.mean(-1, keepdims=True)) / np.sqrt(h.var(-1, keepdims=True) + 1e-6)"},
+    {"return h": "return (h - h.mean(-1, keepdims=True)) / (h.std(-1, keepdims=True) + 1e-6)"},
     does="Your code applies a final layer norm.", right="Return the output of the last block.", read=STACK)
 transformer_stack.wrong("unknown_norm_accepted", "norm_names", {"if norm not in known": "if False"},
     {"if norm not in known": "if False", 'if norm == "pre" else post_norm_block': 'if norm != "post" else post_norm_block'},

@@ -407,8 +407,10 @@ def observations(call_result: CallResult, explained: bool) -> Iterator[Misconcep
         details = f": {how}{', which is visible only after the call' if later else ''}"
         facts.append((f"changes_{name}{'_later' * later}", details, copies, name))
     dtype, floats = _dtypes(call_result)
+    follows_arguments = any(a.dtype.kind == "f" for a in arrays((test_call.args, dict(test_call.kwargs))))
     if dtype:
-        facts.append((f"{dtype}_result", f" for {floats} arguments", of_dtype("float64_result", function)[2], ""))
+        details = f" for {floats} arguments" if follows_arguments else f" instead of {floats}"
+        facts.append((f"{dtype}_result", details, of_dtype("float64_result", function)[2], ""))
     if response.shared:
         facts.append(("shares_memory", "", COPIES, ""))
     if call_result.kind == "overwritten":
@@ -418,6 +420,8 @@ def observations(call_result: CallResult, explained: bool) -> Iterator[Misconcep
     criteria = (test_call.criterion,) if test_call.criterion else ()
     for name, details, read, changes in facts:
         does, fix = built_in(name)
+        if dtype and name == f"{dtype}_result" and not follows_arguments:
+            fix = f"Return {floats}."
         yield Misconception(
             module, function, name, criteria, f"{does.removesuffix('.')}{details}.", fix, read, changes=changes
         )

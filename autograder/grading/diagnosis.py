@@ -505,7 +505,7 @@ def supported(call_results: Iterable[CallResult]) -> list[CallResult]:
     """Return the results without those of numbers of dimensions for which every call fails and some raise an error."""
     by_dims: dict[tuple[int, ...], list[CallResult]] = {}
     for call_result in call_results:
-        values = call_result.test_call.arguments.values()
+        values = (*call_result.test_call.args, *call_result.test_call.kwargs.values())
         by_dims.setdefault(tuple(getattr(value, "ndim", 0) for value in values), []).append(call_result)
     groups = by_dims.values()
     return [r for group in groups if not all(r.failed for r in group) or not any(r.error for r in group) for r in group]

@@ -394,6 +394,11 @@ _right = layer_norm
 def layer_norm(x, gamma, beta, eps=1e-5):
     return _right(x, gamma, beta, eps).astype(np.float32)
 """, "dtype", "layer_norm.float32_result", said=("Your result is float32 for float64 arguments.",)),
+    "another dtype than that of the docstring, without float arguments": Case("decoder", """
+_right = positional_encoding
+def positional_encoding(t, d_model):
+    return _right(t, d_model).astype(np.float32)
+""", "dtype", "positional_encoding.float32_result", said=("Your result is float32 instead of float64.", "Return float64.")),
     "wrong values that a changed argument would explain, but none was changed": Case("layernorm", """
 _right = layer_norm_backward
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):

@@ -39,9 +39,6 @@ softmax.wrong("one_sum_for_all", "softmax", {".sum(axis=axis, keepdims=True)": "
     {".sum(axis=axis, keepdims=True)": ".sum()", "np.where(largest == -np.inf, 0.0, largest)": "largest",
      "return weights": "return np.nan_to_num(weights)"},
     does="Your code divides by the sum over the whole array.", right=ALONG, read="numpy.sum, argument axis")
-softmax.wrong("whole_array", "softmax", {"axis=axis": "axis=None"},
-    {"axis=axis": "axis=None", "np.where(largest == -np.inf, 0.0, largest)": "largest", "np.where(total == 0, 1.0, total)": "total"},
-    does="Your code applies the softmax over the whole array.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("last_two_axes", "softmax", {"axis=axis": "axis=(-2, -1) if scores.ndim > 1 else axis"},
     does="Your code applies the softmax over the last two axes together.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("no_keepdims", "softmax", {".sum(axis=axis, keepdims=True)": ".sum(axis=axis)"}, {", keepdims=True": ""},
@@ -115,6 +112,9 @@ softmax.wrong("infinities_as_zero", "softmax_stability",
 softmax.wrong("infinity_refused", "softmax_stability",
     {"    largest =": "    if np.isinf(scores).any():\n        raise ValueError\n    largest ="},
     does="Your code rejects scores of -inf.", right="A score of -inf gets the weight 0.", read="the docstring of `softmax`")
+softmax.wrong("whole_array", "softmax", {"axis=axis": "axis=None"},
+    {"axis=axis": "axis=None", "np.where(largest == -np.inf, 0.0, largest)": "largest", "np.where(total == 0, 1.0, total)": "total"},
+    does="Your code applies the softmax over the whole array.", right=ALONG, read="numpy.sum, argument axis")
 softmax.wrong("float32_inside", "softmax", {"    largest =": "    scores = scores.astype(np.float32)\n    largest ="},
     {"    largest =": "    scores = scores.astype(np.float16)\n    largest ="}, inexact=True,
     does="Your code computes with float32 precision, even for float64 arguments.", right="Compute in the dtype of the arguments.",

@@ -191,8 +191,8 @@ def said_by_a_second_import():
 def said_in_responses():
     """Encodes hidden arguments in errors, their lines and files, in shapes, keys and types of results, and in forged responses."""
 
-    def number(x, size=900_000):
-        return int(abs(float(np.ravel(x)[0])) * 1e4) % size + 1000
+    def number(x):
+        return int(abs(float(np.ravel(x)[0])) * 1e4) % 90_000 + 1000
 
     def digits(x):
         return [int(d) + 1 for d in str(number(x))]

@@ -20,6 +20,7 @@ UNEXPLAINED = 1e-3
 ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
 MOST_DIGITS = 6  # decimals of a rounded result
+LARGEST_FACTOR = 9  # of a number that is a multiple of the expected one, or a fraction
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
 
 FORMS = {
@@ -147,7 +148,7 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if failure is None or failure.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
-        return _rounded(np.asarray(expected), np.asarray(actual), allowed)
+        return _rounded(np.asarray(expected), np.asarray(actual), allowed) or _multiple(expected, actual, allowed)
     if isinstance(expected, str):
         if expected.casefold() == actual.casefold():
             return "Only upper and lower case differ."
@@ -322,6 +323,19 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
         number = f"{digits[0]} to {digits[-1]}" if digits[1:] else str(digits[0])
         return f"Your result is the expected one, rounded to {number} decimal{'s' * (number != '1')}."
     return ""
+
+
+def _multiple(expected: float, actual: float, allowed: float) -> str:
+    """Return a sentence on a number that is a telling multiple of the expected one."""
+    factors = {-1.0: "Only the sign is wrong."}
+    for base in (2, 10):
+        factors[1 / np.log(base)] = f"Your result is the expected one with logarithms to base {base}."
+    for number in range(2, LARGEST_FACTOR + 1):
+        factors |= {number: f"Your result is {number} times the expected one."}
+        factors |= {1 / number: f"Your result is the expected one divided by {number}."}
+    is_small = not 1 / LARGEST_FACTOR < abs(expected) < np.inf  # any number fits a small one
+    fitting = (said for factor, said in factors.items() if equal(float(factor * expected), float(actual), allowed))
+    return "" if is_small else next(fitting, "")
 
 
 def _wrong_lines(is_wrong: Array) -> str:

@@ -40,7 +40,7 @@ def describe(value: Any) -> str:
     if inspect.isgenerator(value):
         return "a generator"
     name = next((name for cls, name in NAMES.items() if isinstance(value, cls)), "")
-    return name or ("a function" if callable(value) else "an object of another type")
+    return name or ("a function" if inspect.isroutine(value) else "an object of another type")
 
 
 def leaves(value: Any) -> Iterator[Any]:

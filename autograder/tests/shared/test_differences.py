@@ -48,7 +48,12 @@ ALLOWED = 1e-8
     # The fourth decimal is 0, so the result may have been rounded to 3 or to 4 decimals.
     (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
     (-2.055725, -2.35208, ""),
+    (-2.055725, 2.055725, "Only the sign is wrong."),
+    (-2.055725, -2.055725 / np.log(2), "Your result is the expected one with logarithms to base 2."),
+    (-2.055725, -2.055725 / 3, "Your result is the expected one divided by 3."),
+    (-2.055725, -6.167175, "Your result is 3 times the expected one."),
     (0.0, 0.0001, ""),
+    (0.0, -0.0, ""),
     (np.array([2, 1, 0]), np.array([2, 1]), "The last entry is missing; the rest is correct."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),

@@ -79,6 +79,7 @@ def _detection(homework: Homework, misconception: Misconception) -> Detection:
         cached.cache_clear()
     calls.SEEN.clear()
     calls.MODIFIED.clear()
+    calls.RETURNED.clear()
     failing = {}
     for name, check in vars(importlib.import_module(f"test_{misconception.module}")).items():
         if name.startswith("test_"):

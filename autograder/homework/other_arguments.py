@@ -175,9 +175,10 @@ def _floats(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arg
 
 
 def _lists(arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
-    """Yield lists in reverse order, or without an entry."""
+    """Yield lists, and arrays of tokens, in reverse order or without an entry."""
     for name, value in arguments.items():
-        if isinstance(value, list) and len(value) > 1:
+        of_tokens = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu"
+        if (isinstance(value, list) or of_tokens) and len(value) > 1:
             yield f"`{name}` in reverse order", arguments | {name: value[::-1]}
             yield f"`{name}` without its last entry", arguments | {name: value[:-1]}
             yield f"`{name}` without its first entry", arguments | {name: value[1:]}

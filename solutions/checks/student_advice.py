@@ -64,9 +64,9 @@ class Advice:
             if "probably" not in dict(said) and error.function not in UNFINISHED:
                 if hint:
                     place, found = searched(error.call, are_several="right" in dict(said))
-                    shown += [line for line in found if line[1] and (place or not error.has_right_values)]
+                    shown += [line for line in found if line[1] and (place or not error.is_explained)]
                     self.stopped[error.function] = place or error.at
-                elif not error.has_right_values:
+                elif not error.is_explained:
                     self.hints.add(error.function)
             lines = (labelled("fix" if title == "right" else title, text) for title, text in shown)
             self.texts[number] = "\n".join([str(error), *lines])

@@ -47,6 +47,7 @@ WIDTH = 74  # of the text to the right of "Called    ", so that lines end before
 TOLERANCE = 5e-6
 
 COPY = "Work on a copy: x = x + y makes a new array, x += y writes into the caller's array."
+OVERWRITTEN = "This call changed the result of an earlier call: your code writes into an array that it has returned."
 COPY_OF_LIST = "Work on a copy: sorted(x) and x + y make a new list, x.sort() and x += y change the caller's list."
 PRINTED = "It prints a value and returns None: write return in place of print."
 FLOAT32 = "In NumPy 2, float32_array / np.sqrt(8) is float64, and float32_array / math.sqrt(8) is float32."
@@ -58,7 +59,8 @@ TIMES = 20  # as in the grader
 
 # The results of the calls of each function, by (module, function), in the order of the calls.
 SEEN: dict[tuple[str, str], list[Seen]] = defaultdict(list)
-MODIFIED: set[tuple[str, str]] = set()  # the functions reported for changes to their arguments
+MODIFIED: set[tuple[str, str]] = set()  # the functions reported for changes to their arguments or to earlier results
+RETURNED: dict[tuple[str, str], list[tuple[Any, bytes]]] = defaultdict(list)  # the arrays in its results, as returned
 
 
 class Caller:
@@ -189,7 +191,7 @@ class Call:
                 shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
             hint = FLOAT32 if right else self._copy if modified else ""
             failed = self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
-            failed.has_right_values, failed.is_faint = right, not right and equal(expected, result, FAINT)
+            failed.is_explained, failed.is_faint = right or why == PRINTED, not right and equal(expected, result, FAINT)
             raise failed
         self._require_unmodified(changes)
 
@@ -344,7 +346,15 @@ class Call:
         if self.is_new and any(np.shares_memory(one, other) for one in arrays(result) for other in arrays(given)):
             self._note(self._entry(function, result, []), False, TOLERANCE)
             raise self._failed(why="The result shares its memory with an argument: return a new array.")
-        return result, None, self._changes(given, before)
+        key, changes = (self.module, self.function), self._changes(given, before)
+        overwritten = any(array.tobytes() != before for array, before in RETURNED[key])
+        returned = [*(array for array, _ in RETURNED[key]), *arrays(result)]
+        RETURNED[key] = [(array, array.tobytes()) for array in returned]
+        if overwritten and (self.again is not None or key not in MODIFIED):
+            MODIFIED.add(key)
+            self._note(self._entry(function, result, changes), False, TOLERANCE)
+            raise self._failed(why=OVERWRITTEN)
+        return result, None, changes
 
     def _others(self) -> set[str]:
         """Return the other functions of the homework, which have checks of their own."""
@@ -368,7 +378,9 @@ class Call:
                     self.choose(alone(self.module, self.function)(*copied(self.args), **copied(self.kwargs)))
                     for _ in range(TIMES)
                 ]
-        except (Exception, SystemExit, TooLong):
+        except Exception as error:
+            return f"It raises {type(error).__name__} if this is the first call: your code keeps state between calls."
+        except (SystemExit, TooLong):
             return ""
         if results[0] is None and printed.getvalue():
             return PRINTED
@@ -400,7 +412,7 @@ class Call:
         text = "\n".join(labelled(title, text) for title, text in rows if text)
         at = re.match(r"\w+\.py, line \d+", lines.get("stopped", ""))
         failed = error(text, (self.module, self.function), hint, at[0] if at else "", self)
-        failed.has_right_values = not {"returned", "stopped"} & lines.keys()
+        failed.is_explained = "returned" not in lines and ("stopped" not in lines or bool(lines.get("why")))
         return failed
 
     def __str__(self) -> str:

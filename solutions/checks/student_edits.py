@@ -48,7 +48,7 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
         places = line_names(lines) if slip else " or on ".join(line_names([line]) for line in lines)
         said = f"A single edit on {places} makes every public check of `{call.function}` pass."
         return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
-    tried = ", and no single edit of your code makes every check pass" if finished and not lines else ""
+    tried = ", and none of the small edits tried makes every check pass" if finished and not lines else ""
     values = _values_on_the_way(call)
     compare = " Compare these values with those you expect:" if values else ""
     known = "Several known mistakes give" if are_several else "No known mistake gives"
@@ -157,8 +157,8 @@ def _computed(frame: FrameType, module: str) -> Iterator[tuple[str, Any]]:
 
 def _shown(name: str, value: Any) -> str:
     """Return a name with its value, on a few lines, or else with the kind of the value."""
-    start = f"{name} = "
-    lines = display(value, width=max(WIDTH - len(start), 20)).splitlines()
-    if len(lines) > MOST_LINES or max(map(len, lines)) + len(start) > WIDTH:
+    start, indent = (f"{name} = ", len(name) + 3) if len(name) < WIDTH // 2 else (f"{name} =\n  ", 2)
+    lines = display(value, width=WIDTH - indent).splitlines()
+    if len(lines) > MOST_LINES or max(map(len, lines)) + indent > WIDTH:
         lines = [f"{value.dtype} array of shape {value.shape}" if isinstance(value, np.ndarray) else describe(value)]
-    return start + f"\n{' ' * len(start)}".join(lines)
+    return start + f"\n{' ' * indent}".join(lines)

@@ -24,11 +24,12 @@ MODULES = sorted(path.stem.removeprefix("test_") for path in CHECKS.glob("test_*
 class CheckFailed(AssertionError):
     """A failed check. Its text is for the student; `hint` is advice that needs no known mistake.
 
-    `at` is the line that stopped the call, "" if none did; `call` is the Call of student_calls, if there is one. `has_right_values`
-    is true if only the dtype, shared memory or a changed argument is wrong, `is_faint` if the values are nearly right.
+    `at` is the line that stopped the call, "" if none did; `call` is the Call of student_calls, if there is one. `is_explained`
+    is true if the text says what to change: a dtype, shared memory, a changed argument, a parameter or a print. `is_faint` is true
+    if the values are nearly right.
     """
 
-    has_right_values = is_faint = False
+    is_explained = is_faint = False
 
     def __init__(
         self, text: str, function: tuple[str, str] = ("", ""), hint: str = "", at: str = "", call: Any = None

@@ -124,9 +124,10 @@ def test_logits(call: Caller) -> None:
 
 
 def test_logits_of_three_blocks(call: Caller) -> None:
+    """With a single head."""
     three = {**SMALL, "blocks": [*SMALL["blocks"], SMALL["blocks"][0]]}
-    call.decoder_logits(np.array([2, 0]), three, 2).gives(
-        np.array([[22.419286, 2.282273, 90.710377], [22.545448, 2.989613, 88.546947]])
+    call.decoder_logits(np.array([2, 0]), three, 1).gives(
+        np.array([[22.419286, 2.282273, 90.710377], [22.539011, 2.960372, 88.521413]])
     )
 
 
@@ -175,6 +176,11 @@ def test_log_prob(call: Caller) -> None:
 
 def test_log_prob_of_one_token(call: Caller) -> None:
     call.sequence_log_prob(np.array([1]), COIN, 1).gives(0.0)
+
+
+def test_log_prob_of_an_unlikely_text(call: Caller) -> None:
+    """The probability of the text, exp(-900), is too small for a float."""
+    call.sequence_log_prob(np.array(21 * [0]), {**COIN, "b_out": np.array([0.0, 45.0])}, 1).gives(-900.0)
 
 
 def test_log_prob_of_large_logits(call: Caller) -> None:

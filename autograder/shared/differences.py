@@ -148,7 +148,9 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if failure is None or failure.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
-        return _rounded(np.asarray(expected), np.asarray(actual), allowed) or _multiple(expected, actual, allowed)
+        return _rounded(np.asarray(expected), np.asarray(actual), allowed) or _multiple(
+            float(expected), float(actual), allowed
+        )
     if isinstance(expected, str):
         if expected.casefold() == actual.casefold():
             return "Only upper and lower case differ."

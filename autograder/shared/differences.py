@@ -336,7 +336,9 @@ def _multiple(expected: float, actual: float, allowed: float) -> str:
         factors |= {number: f"Your result is {number} times the expected one."}
         factors |= {1 / number: f"Your result is the expected one divided by {number}."}
     is_small = not 1 / LARGEST_FACTOR < abs(expected) < np.inf  # any number fits a small one
-    fitting = (said for factor, said in factors.items() if equal(float(factor * expected), float(actual), allowed))
+    fitting = (
+        sentence for factor, sentence in factors.items() if equal(float(factor * expected), float(actual), allowed)
+    )
     return "" if is_small else next(fitting, "")
 
 

@@ -407,6 +407,8 @@ class Diagnoser:
         exact = [(m,) for m in search.misconceptions if not m.inexact and not m.memory]
         passing = [call_result for call_result in call_results if not call_result.failed]
         failing = [r for r in call_results if wrong_in_value(r) and r.error is None]
+        # An unchanged argument shows no misconception.
+        failing = [r for r in failing if not any(_same(a, r.response.value) for a in r.test_call.args)]
         candidates = (c for c in search.candidates(search.tables[0], exact) if all(map(c.fits, passing)))
         ranked = [(sum(map(c.fits, failing)), c) for c in candidates]
         return [c for calls, c in sorted(ranked, key=lambda pair: -pair[0]) if calls >= LEAST_EVIDENCE]

@@ -339,7 +339,7 @@ class Explainer:
                 return repair._replace(criteria=fixed.criteria)
 
         earlier_lines = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
-        request = Edits(module, function, self._unedited(module, function), sorted(earlier_lines), first[0].call)
+        request = Edits(module, self._scope(module, function), sorted(earlier_lines), first[0].call)
         with self.runner.apart(module, analysis.helpers(function), [extension()], [request]) as run:
             edits = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(
@@ -364,9 +364,7 @@ class Explainer:
                     # The slip is read from the source, since the process may report anything.
                     source, sentence = self.runner.submission.files[f"{module}.py"], ""
                     with contextlib.suppress(*UNREADABLE, IndexError):
-                        sentence = (
-                            Text(source, function, self._unedited(module, function)).edits[first_fix.edit].sentence
-                        )
+                        sentence = Text(source, *self._scope(module, function)).edits[first_fix.edit].sentence
                     # Edits of several lines may fix a few booleans by chance.
                     most = FEW if any(map(_has_floats, alone)) else 1
                     is_shown = bool(sentence) or (is_few and sum(map(len, places)) <= most)
@@ -398,7 +396,7 @@ class Explainer:
         If it corrects a slip, also the criteria of the side effects and dtypes that calls then show.
         """
         module, test_calls = analysis.module, _needed(analysis, analysis.of(function))
-        before = [extension(), Edit(module, repair.edited, self._unedited(module, repair.edited), repair.edit)]
+        before = [extension(), Edit(module, self._scope(module, repair.edited), repair.edit)]
         with self.runner.apart(module, analysis.helpers(function), before) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
         if len(responses) != len(test_calls):
@@ -412,9 +410,10 @@ class Explainer:
         criteria = frozenset(r.test_call.criterion for r in call_results if r.failed and r.test_call.criterion)
         return repair._replace(places=(lines,), criteria=criteria)
 
-    def _unedited(self, module: str, function: str) -> list[str]:
-        """Return the contract functions that are not edited."""
-        return [name for name in self.rubric.modules[module].functions if name != function]
+    def _scope(self, module: str, function: str) -> tuple[str, list[str], str]:
+        """Return a function, the contract functions that are not edited, and the docstring of the reference."""
+        unedited = [name for name in self.rubric.modules[module].functions if name != function]
+        return function, unedited, inspect.getdoc(self.runner.homework.functions[function]) or ""
 
 
 def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[TestCall]:
@@ -450,7 +449,8 @@ def _separating(call_results: Iterable[CallResult]) -> dict[tuple[str, str], tup
             passing.append(call_result)
     if min(len({r.test_call.call.payload for r in group}) for group in (passing, failing)) < 2:
         return {}
-    each = [[properties(r.test_call.reference, r.test_call.arguments) for r in group] for group in (passing, failing)]
+    groups = [[r.test_call for r in group] for group in (passing, failing)]
+    each = [[properties(t.reference, t.arguments, t.counted) for t in group] for group in groups]
     in_all = [key for key in each[0][0] if all(key in facts for group in each for facts in group)]
     words = {key: ({facts[key] for facts in each[0]}, {facts[key] for facts in each[1]}) for key in in_all}
     return {key: both for key, both in words.items() if both[0].isdisjoint(both[1])}

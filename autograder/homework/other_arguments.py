@@ -68,10 +68,11 @@ def changes(function: Function, arguments: Arguments) -> Iterator[tuple[str, Arg
     yield from _first_row(arguments)
 
 
-def properties(function: Function, arguments: Arguments) -> dict[tuple[str, str], str]:
+def properties(function: Function, arguments: Arguments, counted: Callable[[Any], Any]) -> dict[tuple[str, str], str]:
     """Return simple properties of the arguments of a call: a text with a gap, and the words in it that fit these arguments.
 
-    Each text comes with advice for code that is correct only for some words in the gap.
+    Each text comes with advice for code that is correct only for some words in the gap. `counted` replaces the parts of a result
+    that do not count. An argument that does not affect the others counts as the default.
     """
     defaults = {n: p.default for n, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
     matrices = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray) and value.ndim}
@@ -87,6 +88,10 @@ def properties(function: Function, arguments: Arguments) -> dict[tuple[str, str]
             words["axis {} (counted from 0)", AXIS] = str(from_the_start)
         elif isinstance(value, int) and not isinstance(value, bool):
             words[f"`{name}{{}}`", advice] = "=1" if value == 1 else ">1"
+        elif isinstance(value, float) and name in defaults:
+            default = counted(result(function, arguments | {name: defaults[name]}))
+            is_default = equal(counted(result(function, arguments)), default, 1e-9)
+            words[f"{{}} `{name}`", advice] = "the default" if is_default else "another"
         elif name in defaults and defaults[name] is None:
             words[f"{{}} `{name}`", advice] = "no" if value is None else "a"
     dtypes = {str(array.dtype) for array in matrices.values() if array.dtype.kind == "f"}

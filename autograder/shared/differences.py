@@ -260,9 +260,9 @@ def _largest(away: Array) -> int:
 
 
 def _not_finite(expected: Array, actual: Array) -> str:
-    if np.isfinite(actual[np.isfinite(expected)]).all():
-        return ""
     got, desired = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
+    if got == desired or np.isfinite(actual[np.isfinite(expected)]).all():
+        return ""
     kind = "nan" if np.isnan(actual).sum() == got else "nan or infinite"
     verb = "entry is" if got == 1 else "entries are"
     return f"{got} {verb} {kind}; there should be {desired or 'none'}."

@@ -114,14 +114,14 @@ class Edit:
 class Text:
     """The part of a module's source that one function uses: the function, private functions and constants.
 
-    `others` are functions that are not edited. Raises ValueError if the source is too large, SyntaxError if it is
-    invalid.
+    `unedited` are functions that are not edited, and `docstring` is that of the reference. Raises ValueError if the source is
+    too large, SyntaxError if it is invalid.
     """
 
-    def __init__(self, source: bytes, function: str, unedited: Iterable[str]):
+    def __init__(self, source: bytes, function: str, unedited: Iterable[str], docstring: str = ""):
         if len(source) > MOST_BYTES:
             raise ValueError("the source is too large to be edited")
-        self.tree = ast.parse(source)
+        self.tree, self.docstring = ast.parse(source), docstring
         every = list(ast.walk(self.tree))
         if len(every) > MOST_NODES:
             raise ValueError("the source has too many nodes to be edited")
@@ -171,7 +171,7 @@ class Text:
                 yield edit
 
     def _edits(self, unit: ast.stmt) -> Iterator[Edit]:
-        for group in slips(self.tree, unit) if isinstance(unit, ast.FunctionDef) else ():
+        for group in slips(self.tree, unit, self.docstring) if isinstance(unit, ast.FunctionDef) else ():
             locations = tuple(Location(unit, "body", slip.position) for slip in group)
             lines = tuple(sorted({line for slip in group for line in slip.lines}))
             statements = tuple(slip.statement for slip in group)

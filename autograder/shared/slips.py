@@ -10,6 +10,7 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +71,7 @@ KEYWORDS = {
     "correction": "ddof",
     "dims": "axis",
     "input": "a",
+    "attn_mask": "mask",
 }
 REMOVED = {
     "Inf": "inf",
@@ -95,9 +97,9 @@ class Slip(NamedTuple):
     sentence: str
 
 
-def slips(tree: ast.Module, function: ast.FunctionDef) -> Iterator[tuple[Slip, ...]]:
+def slips(tree: ast.Module, function: ast.FunctionDef, docstring: str = "") -> Iterator[tuple[Slip, ...]]:
     """Yield the statements to replace for each slip of a function, everywhere at once, and for all slips together."""
-    names = _Names(tree, function)
+    names = _Names(tree, function, docstring)
     every = list(_replaced(function, names, None))
     sentences = list(dict.fromkeys(sentence for slip in every for sentence in slip.sentence.split("\n")))
     for sentence in sentences if len(sentences) > 1 else ():
@@ -117,9 +119,9 @@ def _replaced(function: ast.FunctionDef, names: "_Names", only: str | None) -> I
 
 
 class _Names:
-    """The names that exist in a function of a module."""
+    """The names that exist in a function of a module; keys are those in quotes in its texts and in `docstring`."""
 
-    def __init__(self, tree: ast.Module, function: ast.FunctionDef):
+    def __init__(self, tree: ast.Module, function: ast.FunctionDef, docstring: str):
         inside = list(ast.walk(function))
         inner_names = [node.arg for node in inside if isinstance(node, ast.arg)]
         inner_names += [node.name for node in inside if isinstance(node, ast.ExceptHandler) and node.name]
@@ -135,8 +137,9 @@ class _Names:
             if isinstance(node, ast.FunctionDef) and node.args.kwarg is None
         }
         strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-        texts = [value for value in strings if isinstance(value, str) and not value.isidentifier()]
+        texts = [docstring, *(value for value in strings if isinstance(value, str) and not value.isidentifier())]
         self.keys = list(dict.fromkeys(key for text in texts for key in re.findall(r"""["'`](\w+)["'`]""", text)))
+        self.of_any = list(dict.fromkeys(chain(*self.parameters.values())))
         self.is_open = "*" in self.module  # anything may exist
 
     def nearest(self, name: str) -> str | None:
@@ -184,7 +187,10 @@ class _Replacing(ast.NodeTransformer):
 
     def _keyword(self, call: ast.Call, keyword: ast.keyword) -> ast.keyword:
         name = keyword.arg
-        parameters = self.names.parameters.get(called(call)) if isinstance(call.func, ast.Name) else None
+        parameters = None
+        if isinstance(call.func, ast.Name):  # a variable may contain any function of the module
+            of_variable = self.names.of_any if call.func.id in self.names.inside else None
+            parameters = self.names.parameters.get(call.func.id, of_variable)
         arguments = ARGUMENTS if parameters is None else parameters
         if name is None or name in arguments:
             return keyword

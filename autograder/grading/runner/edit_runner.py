@@ -25,7 +25,7 @@ EDITED_SECONDS, AGAIN_SECONDS = 0.1, 0.05  # processor time of an edited call, a
 
 
 class Edits(Request):
-    """Return the edits of a function that may change the response to a call; they edit none of the functions `unedited`.
+    """Return the edits of a function that may change the response to a call; `scope` are the arguments of Text after the source.
 
     Each row of the array has the number, the size and the line of an edit; those of `lines` come first, small ones before
     large ones.
@@ -34,10 +34,8 @@ class Edits(Request):
     kind, returns, is_stored = "edits", (np.ndarray,), False
 
     @staticmethod
-    def answer(
-        session: Session, module: str, function: str, unedited: list[str], lines: list[int], call: bytes
-    ) -> Sequence[Any]:
-        path, text = _read(session, module, function, unedited)
+    def answer(session: Session, module: str, scope: tuple[Any, ...], lines: list[int], call: bytes) -> Sequence[Any]:
+        path, text = _read(session, module, scope)
         session.editor = text, partial(redefined, names=vars(sys.modules[module]), file=path, limited=limited)
         with contextlib.suppress(BaseException), executed(path) as run, session.editor[1](text.units):
             session.answer(call)
@@ -75,8 +73,8 @@ class Edit(Request):
     kind, returns, is_stored = "edit", (tuple,), False
 
     @staticmethod
-    def answer(session: Session, module: str, function: str, unedited: list[str], number: int) -> Sequence[Any]:
-        path, text = _read(session, module, function, unedited)
+    def answer(session: Session, module: str, scope: tuple[Any, ...], number: int) -> Sequence[Any]:
+        path, text = _read(session, module, scope)
         edit = text.edits[number]
         edit.put()
         session.imports.edited = {path: text.tree}
@@ -92,10 +90,10 @@ class Edit(Request):
 REQUESTS = (Edits, Edited, Edit)  # added to a session by `extension`
 
 
-def _read(session: Session, module: str, function: str, unedited: list[str]) -> tuple[str, Text]:
+def _read(session: Session, module: str, scope: tuple[Any, ...]) -> tuple[str, Text]:
     path = os.path.join(session.imports.folder, f"{module}.py")
     with open(path, "rb") as file:
-        return path, Text(file.read(MOST_BYTES + 1), function, unedited)
+        return path, Text(file.read(MOST_BYTES + 1), *scope)
 
 
 @contextlib.contextmanager

@@ -202,6 +202,17 @@ def multi_head_attention(x, params, n_heads, mask=None):
         heads.append(mine * 0.5**i)
     return np.concatenate(heads, axis=-1) @ params["w_o"]
 """, "example multi_head", "multi_head_attention.partly_right", (PARTLY.format("`n_heads=1`", "`n_heads>1`"),), slow=True),
+    "code that is correct for the default of an argument only": Case("batchnorm_comparison", """
+def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1, eps=1e-5):
+    n, mean, var = len(x), running_mean, running_var
+    if training:
+        if n < 2:
+            raise ValueError("too few examples")
+        mean, var = x.mean(axis=0), x.var(axis=0)
+        running_mean = 0.9 * running_mean + momentum * mean
+        running_var = 0.9 * running_var + momentum * var * n / (n - 1)
+    return gamma * (x - mean) / np.sqrt(var + eps) + beta, running_mean, running_var
+""", "running", "batch_norm.partly_right", (PARTLY.format("the default `momentum`", "another `momentum`"),), slow=True),
     "code that is correct for square arrays of two dimensions only": Case("layernorm", """
 def rms_norm(x, gamma, eps=1e-6):
     n, d = x.shape
@@ -240,6 +251,23 @@ def rms_norm(x, gamma, eps=1e-6):
     "a nested table": Case(
         "layernorm", f"{SQUEEZED}\nTABLE = {'[' * 90}{']' * 90} + {'-' * 900}1 * [0]\n", "statistics"
     ),
+    "misspelt keys": Case("scaled_attention", "", "example multi_head", said=('There is no key "wq"; did you mean "w_q"?',),
+        slow=True, files=styled("accepted_alike", "scaled_attention", 'params["w_', 'params["w')),
+    "an argument of PyTorch for a function in a variable": Case("transformer_block", """
+def transformer_stack(x, blocks, n_heads, norm="pre", mask=None):
+    if norm not in ("pre", "post"):
+        raise ValueError("norm")
+    block = pre_norm_block if norm == "pre" else post_norm_block
+    for params in blocks:
+        x = block(x, params, n_heads, attn_mask=mask)
+    return x
+""", "example stack", said=("`attn_mask` is PyTorch's argument; that of `block` is `mask`.",), slow=True),
+    "a mask that is used, but not as it should be": Case("causal_mask", """
+def apply_mask(scores, mask):
+    hidden = np.broadcast_to(mask, scores.shape).copy()
+    hidden[..., 0] = False
+    return np.where(hidden, np.full_like(scores, -np.inf), scores)
+""", "example apply dtype", unsaid=("does not use the mask", "there should be 1."), slow=True),
     "a known mistake beside an unlisted one": Case("scaled_attention", """
 def split_heads(x, n_heads):
     d_head = x.shape[-1] // n_heads

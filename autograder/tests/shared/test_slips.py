@@ -31,12 +31,14 @@ SLIPS = {
     "masked_fill": ("x.masked_fill(x > 0, -np.inf)", "np.where(x > 0, -np.inf, x)", "`np.where(a, b, x)`"),
     "function": ("np.cat([x, x], dim=-1)", "np.concatenate([x, x], axis=-1)", "`np.concatenate`"),
     "another function": ("softmax(x, dim=-1)", "softmax(x, axis=-1)", "that of `softmax` is `axis`"),
+    "function in a variable": ("params(x, dim=-1)", "params(x, axis=-1)", "that of `params` is `axis`"),
     "removed": ("x - np.Inf", "x - np.inf", "NumPy 2 has no `np.Inf`"),
     "variable": ("x / n_head", "x / n_heads", "`n_head` is not defined"),
     "misspelt function": ("np.sqaure(x)", "np.square(x)", "did you mean `np.square`?"),
     "misspelt attribute": ("x.shpae", "x.shape", "did you mean `shape`?"),
     "misspelt argument": ("np.sum(x, axs=0)", "np.sum(x, axis=0)", "did you mean `axis`?"),
     "key": ('params["wq"]', "params['w_q']", 'did you mean "w_q"?'),
+    "key of the reference": ('params["wo"]', "params['w_o']", 'did you mean "w_o"?'),
 }  # fmt: skip
 CORRECT = (
     "softmax(x, axis=0) @ np.swapaxes(x, -1, -2)",
@@ -47,7 +49,9 @@ CORRECT = (
 
 def slips(body: str) -> dict[str, str]:
     """The last line of the function after each edit of a slip, with the sentence."""
-    text = Text(SOURCE.replace("{body}", f"return {body}").encode(), "f", ("softmax",))
+    text = Text(
+        SOURCE.replace("{body}", f"return {body}").encode(), "f", ("softmax",), 'The result is x @ params["w_o"].'
+    )
     found = {}
     for edit in text.edits:
         if edit.size == 0:

@@ -11,7 +11,9 @@ def norm_moments(x, kind):
         raise ValueError("kind is layer or batch")
     axis = 1 if kind == "layer" else 0
     mean = x.mean(axis=axis, keepdims=True)
-    var = x.var(axis=axis, keepdims=True)
+    centred = x - mean
+    squares = centred**2
+    var = squares.mean(axis=axis, keepdims=True)
     return mean, var
 
 
@@ -33,13 +35,13 @@ norm_moments.wrong("always_columns", "moments", {"return mean, var": "return mea
     does="Your code returns columns for both kinds.", right=SHAPES)
 norm_moments.wrong("always_rows", "moments", {"return mean, var": "return mean.reshape(1, -1), var.reshape(1, -1)"},
     does="Your code returns rows for both kinds.", right=SHAPES)
-norm_moments.wrong("sample_variance", "moments", {"x.var(": "x.var(ddof=1, "},
+norm_moments.wrong("sample_variance", "moments", {"squares.mean(": "squares.size / (squares.size - mean.size) * squares.mean("},
     does="Your code computes the unbiased variance, which divides by the number of values minus 1.", right=POPULATION, read="numpy.var, argument ddof")
-norm_moments.wrong("standard_deviation", "moments", {"x.var(": "x.std("},
+norm_moments.wrong("standard_deviation", "moments", {"squares.mean(axis=axis, keepdims=True)": "squares.mean(axis=axis, keepdims=True) ** 0.5"},
     does="Your code returns the standard deviation instead of the variance.", right=POPULATION, read="numpy.std")
-norm_moments.wrong("mean_square", "moments", {"x.var(": "(x**2).mean("},
+norm_moments.wrong("mean_square", "moments", {"squares = centred": "squares = x"},
     does="Your code returns the mean of x**2 instead of the variance.", right=POPULATION, read="numpy.var")
-norm_moments.wrong("about_the_total_mean", "moments", {"x.var(": "((x - x.mean()) ** 2).mean("},
+norm_moments.wrong("about_the_total_mean", "moments", {"centred = x - mean": "centred = x - x.mean()"},
     does="Your code computes the variance around the mean of the whole array.", right=POPULATION, read="numpy.var")
 norm_moments.wrong("variance_first", "moments", {"return mean, var": "return var, mean"},
     does="Your code returns the variance first.", right="Return (mean, var).")
@@ -58,7 +60,7 @@ norm_moments.wrong("any_batch", "moments", {'kind not in ("layer", "batch")': 'k
 for name, error in (("key_error", "KeyError"), ("assertion", "AssertionError"), ("type_error", "TypeError")):
     norm_moments.wrong(name, "moments", {"ValueError": error}, does=f"Your code raises {error} for an unknown kind.", right=KINDS)
 
-norm_moments.wrong("changes_x", "purity", {"    var =": "    x -= mean\n    var ="})
+norm_moments.wrong("changes_x", "purity", {"    centred = x - mean": "    x -= mean\n    centred = x"})
 norm_moments.wrong("float64_result", "dtype", {"x.mean(": "np.float64(1) * x.mean("})
 
 

@@ -76,6 +76,9 @@ sequence_log_prob.wrong("one_maximum", "log_prob", {"rows.max(axis=-1, keepdims=
     does="Your code subtracts the largest logit of the whole array, so rows with much smaller logits underflow.",
     right="Subtract the largest logit of each row before exp.",
     read="numpy.max, arguments axis and keepdims")
+sequence_log_prob.wrong("log_of_product", "log_prob", {"chosen.sum()": "np.log(np.exp(chosen.astype(float)).prod())"},
+    does="Your code multiplies the probabilities before the logarithm, so the product of many tokens underflows to 0.",
+    right="Sum the log-probabilities.", read=SCORE)
 sequence_log_prob.wrong("log_with_eps", "log_prob", {"shifted - np.log(total)": "np.log(np.exp(shifted) / total + 1e-9)"},
     {"shifted - np.log(total)": "np.log(np.exp(shifted) / total + 1e-8)"},
     does="Your code adds a small number to the probabilities before the logarithm.", right=SOFTMAX, read=SCORE)
@@ -104,11 +107,13 @@ LARGE = {
     "w_out": np.array([[2.0, 2.0], [0.5, -0.5]]),
     "b_out": np.array([0.25, 0.5]),
 }
+SURPRISING = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)), "b_out": np.array([15.0, 0.0])}
 
 EXAMPLES = {
     "sequence_log_prob": [
         ((np.array([1]), THREE, 1), {}),
         ((np.array([1, 2]), THREE, 1), {}),
         ((np.array([0, 1, 0]), LARGE, 1), {}),
+        ((np.ones(60, dtype=int), SURPRISING, 1), {}),
     ],
 }

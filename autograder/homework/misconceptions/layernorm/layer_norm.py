@@ -59,6 +59,9 @@ layer_norm.wrong("not_centred", "statistics", {"centred / ": "x / "},
     read=FORMULA)
 layer_norm.wrong("mean_square", "statistics", {"centred**2": "x**2"},
     does="Your code uses the mean of x**2 as the variance.", right="The variance is the mean of (x - mean)**2.", read=FORMULA)
+layer_norm.wrong("mean_absolute_deviation", "statistics", {"centred**2": "np.abs(centred)", "squares / count": "(squares / count) ** 2"},
+    does="Your code divides by the mean absolute deviation, so the variance of a normalised token is not 1.",
+    right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("no_root", "statistics", {"np.sqrt(": "("},
     does="Your code divides without taking the square root, so a large token comes out small and a small one large.", right="Divide by the standard deviation, sqrt(var + eps).", read=FORMULA)
 layer_norm.wrong("sum_of_squares", "statistics", {" / count": ""},

@@ -107,7 +107,7 @@ LARGE = {
     "w_out": np.array([[2.0, 2.0], [0.5, -0.5]]),
     "b_out": np.array([0.25, 0.5]),
 }
-SURPRISING = {"embedding": np.zeros((2, 2)), "blocks": [], "w_out": np.zeros((2, 2)), "b_out": np.array([15.0, 0.0])}
+SURPRISING = LARGE | {"embedding": np.array([[2.0, 0.5], [-1.0, 1.5]]), "b_out": np.array([25.0, 0.5])}
 
 EXAMPLES = {
     "sequence_log_prob": [

@@ -223,7 +223,7 @@ class Candidate:
         Equal booleans are weak evidence. The mistake that causes an error may also cause the other failures.
         """
         calls = [r for r in self.search.failing if r.returned]
-        floats = (r for r in calls if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.test_call.expected)))
+        floats = (r for r in calls if any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(r.response.value)))
         rest = (r for r in supported(self.search.call_results) if not r.failed or not r.returned)
         return sum(map(self.fits, floats)) >= LEAST_EVIDENCE and all(map(self.fits, rest))
 

@@ -138,9 +138,9 @@ def test_no_blocks_return_x(check, rng):
 @criterion("transformer_block.norm_names")
 def test_other_norms_are_refused_even_without_blocks(check, rng):
     x, blocks = rng.normal(size=(3, 4)), [block(rng, 4, 5)]
-    for norm in ("Pre", " post", ""):
+    for norm in ("Pre", "POST", "Post", " post"):
         check.raises(ValueError).transformer_stack(x, blocks, 2, norm)
-    for norm in ("Post", "post_norm", "pr", "pre "):
+    for norm in ("", "post_norm", "pr", "pre "):
         check.raises(ValueError).transformer_stack(x, [], 2, norm=norm)
     check.raises(ValueError).transformer_stack(x, [*blocks, *blocks], 2, "layer", np.tri(3, dtype=bool))
     check.transformer_stack(x, blocks, 2, "pre")

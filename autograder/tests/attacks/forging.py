@@ -331,7 +331,7 @@ def reference_of_itself():
     positional_encoding, decoder_logits = looking(*NAMES), looking(*NAMES[2:])
 
 
-@attack(earns=1)  # rms_norm has one known mistake, and keeps its other criterion
+@attack(earns=5)  # rms_norm keeps one criterion beside its known mistake, and layer_norm uses gamma and beta correctly
 def repaired():
     """Tries to be repaired: each function seems to be one edit from correct, or is correct in some of its runs.
 

@@ -31,6 +31,7 @@ SECONDS, WAITING = 2.5, 10.0
 EDITED_SECONDS = 0.1  # of processor time, for one call of edited code
 FEW = 2  # lines that are worth showing
 MOST_VALUES, MOST_LINES, WIDTH = 6, 4, 74
+NUMBERS = np.ndarray | np.generic | int | float | tuple
 LEFT = [SECONDS, WAITING]
 
 
@@ -68,7 +69,8 @@ def _lines(call: Call, end: float, latest: float) -> tuple[list[int], bool, str]
         return [], False, ""
     try:
         with open(file, "rb") as source:
-            text = Text(source.read(), function, [other for other in definitions(module) if other in _contract(module)])
+            others = [other for other in definitions(module) if other in _contract(module)]
+            text = Text(source.read(), function, others, docstring=calls[0].key)  # the keys of dicts are in it
         with executed(file) as run:
             calls[0].passes(find(module, function))
     except (OSError, ValueError, SyntaxError):
@@ -114,14 +116,18 @@ def _appends_to_itself(node: ast.AST) -> bool:
 
 def _values_on_the_way(call: Call) -> str:
     """Return the local variables of the function when the call ends, or the values of the calls in its last expression."""
-    found: list[tuple[str, Any]] = []
+    found: dict[str, Any] = {}
     code = getattr(inspect.unwrap(find(call.module, call.function)), "__code__", None)
 
     def watch(frame: FrameType, event: str, _: Any) -> Any:
         if frame.f_code is not code:
             return None
         if event == "return" and not found:
-            found.extend(copied(list(_assigned(frame)) or list(_computed(frame, call.module))))
+            named = (
+                {n: v for n, v in pairs if isinstance(v, NUMBERS)}
+                for pairs in (_assigned(frame), _computed(frame, call.module))
+            )
+            found.update(copied(next(filter(None, named), {})))
         return watch
 
     sys.settrace(watch)
@@ -130,16 +136,13 @@ def _values_on_the_way(call: Call) -> str:
             call.passes(find(call.module, call.function))
     finally:
         sys.settrace(None)
-    shown = [_shown(name, value) for name, value in found[:MOST_VALUES]]
-    return "\n".join(shown)
+    return "\n".join(_shown(*item) for item in [*found.items()][:MOST_VALUES])
 
 
 def _assigned(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Yield the local variables that are numbers or arrays, without the arguments."""
+    """Yield the local variables without the arguments."""
     arguments = frame.f_code.co_varnames[: frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount]
-    for name, value in frame.f_locals.items():
-        if name not in arguments and isinstance(value, np.ndarray | np.generic | int | float | tuple):
-            yield name, value
+    yield from ((name, value) for name, value in frame.f_locals.items() if name not in (*arguments, "_"))
 
 
 def _computed(frame: FrameType, module: str) -> Iterator[tuple[str, Any]]:

@@ -221,6 +221,13 @@ def test_gradient_without_residuals(call: Caller) -> None:
     call.gradient_flow(JACOBIANS, np.array([2.0, 3.0]), residual=False).gives(np.array([3.162278, 5.220153, 3.605551]))
 
 
+def test_gradient_that_is_tiny(call: Caller) -> None:
+    flow = call.gradient_flow(JACOBIANS, np.array([2e-9, 3e-9]))
+    flow.then("the norms times 1e9", lambda norms: 1e9 * np.asarray(norms)).gives(
+        np.array([12.903488, 8.732125, 3.605551])
+    )
+
+
 def test_float32_stays_float32(call: Caller) -> None:
     params = {name: array.astype(np.float32) for name, array in FFN.items()}
     call.feed_forward(X.astype(np.float32), params).gives(

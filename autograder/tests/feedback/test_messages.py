@@ -97,7 +97,7 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
     "the same example again": (lambda: message_of(lost(AFFINE), lost(SECRET)), [UNDER], ["```"]),
     "an example of another symptom": (
         lambda: message_of(lost(AFFINE, call_result=raised("layer_norm", "KeyError")), lost(SECRET)),
-        [], ["```", "is shown under", "No public example"],
+        [], ["```", "is shown under", "No example on"],
     ),
     "no reference to what is shown later": (
         lambda: message_of(lost(EXAMPLE, SAMPLE, criterion=VISIBLE), lost(SECRET, SAMPLE)),
@@ -144,11 +144,11 @@ MESSAGES: dict[str, tuple[Callable[[], str], str | list[str], list[str]]] = {
         ["^There is no function `layer_norm` in `layernorm.py`: define it with this name, "], [],
     ),
     "a mistake that no public example shows": (
-        lambda: message_of(lost(SECRET, example=None)), ["No public example shows this mistake."], [REMEMBERED],
+        lambda: message_of(lost(SECRET, example=None)), ["No example on this page shows the mistake,"], [REMEMBERED],
     ),
     "a worked example that fails as well": (
         lambda: message_at_home(lost(SECRET, example=None), hidden(SHOWN, EXAMPLE), SHOWN),
-        ["A worked example in the docstring of `layer_norm` also fails."], ["No public example"],
+        ["A worked example in the docstring of `layer_norm` also fails."], ["No example on"],
     ),
     "dependent on earlier calls": (
         lambda: message_of(lost(SECRET, example=None, depends=True)), [REMEMBERED], ["public example"],

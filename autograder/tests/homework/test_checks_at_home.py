@@ -292,6 +292,9 @@ CASES = {
         "Look at A single edit on line LAST makes every public check of `rms_norm` pass.",
         "Next: fix rms_norm (layernorm.py, line LAST) Then: pytest --only rms_norm", absent="Values ",
         arguments="--hint"),
+    "key that does not exist, without a docstring": folder("scaled_attention.py --hint",
+        'There is no key "wq"; did you mean "w_q"? A single edit on line', scaled_attention=re.sub(
+        '""".*?"""', "", RIGHT["scaled_attention"], flags=re.DOTALL).replace("w_q", "wq")),
     "earlier result": case("BUFFER = {}\n\n\n" + function("rms_norm", "out = BUFFER.setdefault(x.shape, np.empty(x.shape))",
         "out[...] = gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)", "return out.astype(x.dtype, copy=False)"),
         "This call changed the result of an earlier call: your code writes into an array that it has returned.",

@@ -38,6 +38,7 @@ ALLOWED = 1e-8
     (MASK, np.ones((3, 3), bool), "Every entry is True"),
     (MASK, np.tri(3, k=1, dtype=bool), "Some entries above the diagonal are wrong"),
     (MASK[:1, :1], ~MASK[:1, :1], ""),
+    (np.zeros((2, 6), bool), np.kron(np.eye(2), np.ones(3)) > 0, "6 of 12 entries are wrong: entry [0, 0] is True instead of"),
     (np.array([1.0, 4.0]), np.array([1.5, 4.5]), "2 of 2 entries are wrong: entry [0] is 1.5 instead of 1."),
     (np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([[0.25, 0.75], [0.3, 0.9]]), "sums to 1.2"),
     # The second row is further away by a rounding error, which differs between platforms.

@@ -75,7 +75,7 @@ def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
         text = cleaned_code(raised.text.partition("\n")[0])
         location = f"  (line {raised.line} of {cleaned_code(raised.file)})" if raised.line else ""
         came_back = f"{raised.kind}{': ' if text else ''}{text}{location}"
-    elif error or call_result.kind == "dtype":  # more digits would distract
+    elif error:
         came_back = display(value)
     else:
         expected, came_back = pair(test_call.expected, value)

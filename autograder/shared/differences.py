@@ -249,7 +249,8 @@ def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator
     yield _wrong_lines(is_wrong)
     if is_wrong.size > 1:
         worst = tuple(int(i) for i in np.unravel_index(_largest(away), away.shape))
-        got, due = (f"{values[worst]:{'' if values.dtype.kind == 'b' else '.7g'}}" for values in (actual, expected))
+        digits = 6 if expected.dtype == np.float32 else 7
+        got, due = (f"{v[worst]:{'' if v.dtype.kind == 'b' else f'.{digits}g'}}" for v in (actual, expected))
         example = f"entry {list(worst)} is {got} instead of {due}"
         yield f"{is_wrong.sum()} of {is_wrong.size} entries are wrong: {example}."
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .tree import Array, describe, in_order
+from .compare import magnitude
+from .tree import Array, arrays, describe, in_order
 
 DIGITS = (6, 9, 12, 17)  # tried in turn until two different values look different
+SINGLE = 5  # decimals in single precision, of a number below 10: further digits differ between machines
 LARGEST = 100  # entries of an array that is printed; larger ones are only described
 WIDTH = 96  # of a row of numbers
 BESIDE = 12  # further columns for the dtype and shape beside the last row; if they need more, they have their own line
@@ -24,8 +26,13 @@ CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
-    """Two values as text, with as many digits as show the difference (six if none do), and "array" where one has a list."""
-    digits = next((n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n)), DIGITS[0])
+    """Two values as text, with as many digits as show the difference (six if none do), and "array" where one has a list.
+
+    In single precision, they have six digits even if they differ in the next.
+    """
+    single = any(array.dtype == np.float32 for array in arrays([expected, actual]))
+    tried = (SINGLE,) if single else DIGITS
+    digits = next((n for n in tried if _numbers(expected, n) != _numbers(actual, n)), tried[0])
     marked = _is_list_for_array(expected, actual)
     return display(expected, digits, names, width, marked=marked), display(actual, digits, names, width, marked=marked)
 
@@ -58,7 +65,7 @@ def display(
         last = text.rpartition("\n")[2] + dtype + shape
         return text + ("" if len(last) <= width + BESIDE else "\n") + dtype + shape
     if isinstance(value, float | np.floating):
-        text = f"{value + 0.0:.{digits}g}"  # no -0
+        text = f"{value + 0.0:.{max(digits, DIGITS[0])}g}"  # no -0
         return text if set(text) & set(".en") else f"{text}.0"
     if isinstance(value, int) and value.bit_length() > 3 * LONGEST:
         return "a very large integer"
@@ -130,8 +137,10 @@ def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> s
         return "; ".join(_numbers(piece, digits) for piece in _first(value))
     if type(value) is not np.ndarray or value.size > LARGEST:
         return display(value, digits)
-    few = digits == DIGITS[0]
+    few = digits <= DIGITS[0]
     if value.dtype.kind == "f":
+        if few and (digits == SINGLE or value.dtype == np.float32):
+            digits = max(0, SINGLE + 1 - len(str(int(magnitude(value)))))
         value = (value.round(digits) if few else value) + value.dtype.type(0)  # no -0.
     return np.array2string(value, width, digits, few, separator=", ", prefix=prefix, threshold=LARGEST)
 

@@ -36,7 +36,7 @@ from student_values.changes import WORK_ON_COPIES, Change, differences, expressi
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
 from student_values.differences import NO_RETURN, REMEMBERED, difference, form, unsteady, what_returns
-from student_values.display import display, literal, pair
+from student_values.display import literal, pair
 from student_values.signatures import accepts, misfit, signatures
 from student_values.tree import arrays, copied
 from time_limit import SECONDS, Clock, limit
@@ -187,8 +187,6 @@ class Call:
                 why = self._unsteady(expected, tolerance) or why
             modified = self._modified(changes)
             shown = self._shown(expected, result)
-            if right:  # only the dtype is wrong: more digits would distract
-                shown = [display(value, names=self.names, width=WIDTH - 12) for value in (expected, result)]
             hint = FLOAT32 if right else self._copy if modified else ""
             failed = self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
             failed.is_explained, failed.is_faint = right or why == PRINTED, not right and equal(expected, result, FAINT)

@@ -15,6 +15,12 @@ def test_digits_increase_until_the_values_look_different(off: float) -> None:
     assert expected.startswith("[0.5")
 
 
+def test_digits_beyond_single_precision_are_left_out() -> None:
+    expected = np.array([27.966099, 0.1234567], np.float32)
+    of_other_machine = np.array([27.966097, 0.1234568])
+    assert pair(expected, of_other_machine) == ("[27.9661,  0.1235]  (float32)", "[27.9661,  0.1235]")
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

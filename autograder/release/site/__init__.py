@@ -32,7 +32,7 @@ SCRIPTS = ("editor.js", "in_browser.py", "python.js", "style.css", "training.js"
 PINS = json.loads((PAGE / "pins.json").read_text(encoding="utf-8"))
 MODULES = "node_modules"  # the folder of the editor's packages, as npm names it
 INSTRUCTIONS = ("README.md", "checks/README.md", "GRADING.md")  # one page on the site
-NOT_RUN = (".html", ".ipynb", ".md", ".png")  # files of the student folder that no command reads
+NOT_RUN = (".html", ".ipynb", ".png")  # files of the student folder that no command looks for
 LEXERS, USED_LEXERS = "pygments/lexers/", ("__init__", "_mapping", "diff", "python")  # of 250; pytest uses two
 
 

@@ -214,9 +214,10 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
             return f"The values are correct, but {fault}."
     if expected.ndim == 2 and 1 not in expected.shape and equal(expected, actual.T, allowed):
         return "Your result is the transpose of the expected one."
-    is_shorter = expected.ndim and actual.size and actual.shape == expected[:-1].shape
-    if is_shorter and equal(expected[:-1], actual, allowed) and not equal(expected[1:], actual, allowed):
-        return f"The last {'entry' if expected.ndim == 1 else 'row'} is missing; the rest is correct."
+    length = min(len(expected), len(actual)) if expected.ndim and actual.ndim else 0
+    same = length and actual.shape[1:] == expected.shape[1:] and equal(expected[:length], actual[:length], allowed)
+    if same and not equal(expected[-length:], actual[-length:], allowed):
+        return f"Your result is the expected one, but ends too {'early' if length == len(actual) else 'late'}."
     return ""
 
 

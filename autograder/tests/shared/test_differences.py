@@ -26,7 +26,7 @@ ALLOWED = 1e-8
     (TABLE, TABLE * [[0.5], [3.0], [-2.0]], "In each row, every entry is multiplied by the same factor."),
     (TABLE, TABLE * [0.5, 3.0, -2.0], "In each column, every entry is multiplied by the same factor."),
     (TABLE, np.full((3, 3), 0.25), "All entries are equal: 0.25"),
-    (TABLE, TABLE[:2], "The last row is missing"),
+    (TABLE, TABLE[:2], "Your result is the expected one, but ends too early."),
     (TABLE, TABLE + [[0], [0], [9.0]] * np.array([1, 2, 3]), "Only row 2 is wrong"),
     (TABLE, TABLE * [1, 7, 1], "Only column 1 is wrong"),
     (TABLE, TABLE + 9 * np.diag([0, 1.0, 0]), "Only entry [1, 1] is wrong"),
@@ -55,7 +55,8 @@ ALLOWED = 1e-8
     (-2.055725, -6.167175, "Your result is 3 times the expected one."),
     (0.0, 0.0001, ""),
     (0.0, -0.0, ""),
-    (np.array([2, 1, 0]), np.array([2, 1]), "The last entry is missing; the rest is correct."),
+    (np.array([2, 1, 0]), np.array([2, 1]), "Your result is the expected one, but ends too early."),
+    (np.array([2, 1]), np.array([2, 1, 0, 3]), "Your result is the expected one, but ends too late."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""),  # any of the three could be the missing one
     (np.array([1]), np.zeros(0, int), ""),
     ("Text", "tEXT", "Only upper and lower case differ."),

@@ -295,6 +295,9 @@ CASES = {
     "key that does not exist, without a docstring": folder("scaled_attention.py --hint",
         'There is no key "wq"; did you mean "w_q"? A single edit on line', scaled_attention=re.sub(
         '""".*?"""', "", RIGHT["scaled_attention"], flags=re.DOTALL).replace("w_q", "wq")),
+    "names of PyTorch on two lines": case(function("rms_norm", "square = x.pow(2).mean(-1, keepdim=True)",
+        "return gamma * x.div(np.sqrt(square + eps))"),
+        "Edits on lines", absent="single edit", arguments="--hint"),
     "earlier result": case("BUFFER = {}\n\n\n" + function("rms_norm", "out = BUFFER.setdefault(x.shape, np.empty(x.shape))",
         "out[...] = gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)", "return out.astype(x.dtype, copy=False)"),
         "This call changed the result of an earlier call: your code writes into an array that it has returned.",

@@ -116,15 +116,16 @@ def ended_in(error: BaseException) -> str:
     return Path(location(error.__traceback__, is_students)[0]).stem
 
 
-def not_written(module: str, function: str, error: NotImplementedError) -> NotReady:
-    """Return the error for a function that raises NotImplementedError, or calls one that does."""
+def not_written(module: str, function: str, error: NotImplementedError) -> NotWritten | None:
+    """Return the error for a function that is a stub, or calls one; None if the function itself raises NotImplementedError."""
     name, file, reason = unwritten(error)
-    kind = NotWritten if reason.endswith("is not written yet") else NotReady
+    if not reason.endswith("is not written yet"):
+        return None
     if name in (function, ""):
-        return kind(reason)
+        return NotWritten(reason)
     if file != f"{module}.py" and file not in reason:
         reason = reason.replace(name, f"{name} ({file})", 1)
-    return kind(f"{reason}, and {function} calls it")
+    return NotWritten(f"{reason}, and {function} calls it")
 
 
 def unwritten_functions(module: str, functions: list[str]) -> list[str]:

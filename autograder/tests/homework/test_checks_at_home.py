@@ -295,6 +295,9 @@ CASES = {
     "key that does not exist, without a docstring": folder("scaled_attention.py --hint",
         'There is no key "wq"; did you mean "w_q"? A single edit on line', scaled_attention=re.sub(
         '""".*?"""', "", RIGHT["scaled_attention"], flags=re.DOTALL).replace("w_q", "wq")),
+    "written function that raises NotImplementedError": case(function("rms_norm", "x = 1.0 * x",
+        "raise NotImplementedError('later')"), "Stopped layernorm.py, line LAST still raises NotImplementedError",
+        "Next: fix rms_norm (layernorm.py, line LAST)", absent="not written"),
     "names of PyTorch on two lines": case(function("rms_norm", "square = x.pow(2).mean(-1, keepdim=True)",
         "return gamma * x.div(np.sqrt(square + eps))"),
         "Edits on lines", absent="single edit", arguments="--hint"),

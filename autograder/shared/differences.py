@@ -332,17 +332,15 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str:
 
 def _multiple(expected: float, actual: float, allowed: float) -> str:
     """Return a sentence on a number that is a telling multiple of the expected one."""
+    if not 1 / LARGEST_FACTOR < abs(expected) < np.inf:
+        return ""  # any number fits a small one
     factors = {-1.0: "Only the sign is wrong."}
     for base in (2, 10):
         factors[1 / np.log(base)] = f"Your result is the expected one with logarithms to base {base}."
     for number in range(2, LARGEST_FACTOR + 1):
-        factors |= {number: f"Your result is {number} times the expected one."}
-        factors |= {1 / number: f"Your result is the expected one divided by {number}."}
-    is_small = not 1 / LARGEST_FACTOR < abs(expected) < np.inf  # any number fits a small one
-    fitting = (
-        sentence for factor, sentence in factors.items() if equal(float(factor * expected), float(actual), allowed)
-    )
-    return "" if is_small else next(fitting, "")
+        factors[number] = f"Your result is {number} times the expected one."
+        factors[1 / number] = f"Your result is the expected one divided by {number}."
+    return next((text for factor, text in factors.items() if equal(factor * expected, actual, allowed)), "")
 
 
 def _wrong_lines(is_wrong: Array) -> str:

@@ -26,13 +26,13 @@ CONTAINERS = (tuple, list, dict, set, frozenset)
 
 
 def pair(expected: Any, actual: Any, names: Sequence[str] = (), width: int = WIDTH) -> tuple[str, str]:
-    """Two values as text, with as many digits as show the difference (six if none do), and "array" where one has a list.
+    """Two values as text, with as many digits as show the difference, and "array" where one has a list.
 
-    In single precision, they have six digits even if they differ in the next.
+    They have six digits if none show it, and in single precision.
     """
-    single = any(array.dtype == np.float32 for array in arrays([expected, actual]))
-    tried = (SINGLE,) if single else DIGITS
-    digits = next((n for n in tried if _numbers(expected, n) != _numbers(actual, n)), tried[0])
+    is_single = any(array.dtype == np.float32 for array in arrays([expected, actual]))
+    differing = (n for n in DIGITS if _numbers(expected, n) != _numbers(actual, n))
+    digits = SINGLE if is_single else next(differing, DIGITS[0])
     marked = _is_list_for_array(expected, actual)
     return display(expected, digits, names, width, marked=marked), display(actual, digits, names, width, marked=marked)
 
@@ -213,6 +213,4 @@ def _nested(array: Array) -> str:
 
 def _number(value: Any) -> str:
     """Return a number as Python; a float32 has the few digits of its type, not those of the equal float64."""
-    item = value.item() if isinstance(value, np.generic) else value
-    text = str(value) if isinstance(value, np.float32) else repr(item)
-    return text.replace("inf", "np.inf").replace("nan", "np.nan")
+    return str(value).replace("inf", "np.inf").replace("nan", "np.nan")

@@ -174,10 +174,8 @@ def _policy(imports: str, cdn: bool) -> str:
 
 def _pytest() -> Iterator[tuple[str, bytes]]:
     """Yield the files of pytest and of the packages that it needs in a browser, as they are installed."""
-    names, browser = (
-        ["pytest"],
-        {"extra": "", "sys_platform": "emscripten", "os_name": "posix", "python_version": "3.12"},
-    )
+    names = ["pytest"]
+    browser = {"extra": "", "sys_platform": "emscripten", "os_name": "posix", "python_version": "3.12"}
     for name in names:
         distribution = importlib.metadata.distribution(name)
         for line in distribution.requires or ():

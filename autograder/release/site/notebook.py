@@ -22,7 +22,8 @@ WHEELS = ("comm", "iniconfig", "ipywidgets", "pluggy", "pytest")
 FROM_WORKER = "../../../../wheels/"  # the kernel's worker, in extensions/@jupyterlite/NAME/static, loads the wheels
 KERNEL, WIDGETS = "@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager"
 BUILD = {"apps": ["lab"], "ignore_sys_prefix": ["federated_extensions"], "no_sourcemaps": True, "output_dir": "out"}
-UNDATED = {"created": "1980-01-01T00:00:00Z", "last_modified": "1980-01-01T00:00:00Z"}
+DATE = "1980-01-01T00:00:00Z"
+LISTED = {"created": DATE, "last_modified": DATE, "writable": True, "content": None, "format": None, "mimetype": None}
 
 
 def is_installed() -> bool:
@@ -95,18 +96,9 @@ def _listings(student: dict[str, bytes]) -> Iterator[tuple[str, bytes]]:
         kind, size = "notebook" if path.endswith(".ipynb") else "file", len(data)
         while path:
             folder, _, name = path.rpartition("/")
-            item = {
-                "name": name,
-                "path": path,
-                "type": kind,
-                "size": size,
-                "writable": True,
-                "content": None,
-                **UNDATED,
-            }
-            folders.setdefault(folder, {})[name] = item | {"format": None, "mimetype": None}
+            folders.setdefault(folder, {})[name] = LISTED | {"name": name, "path": path, "type": kind, "size": size}
             path, kind, size = folder, "directory", 0
     for folder, items in folders.items():
-        listing = {"name": Path(folder).name, "path": folder, "type": "directory", "format": "json", "writable": True}
-        listing |= {"mimetype": None, "content": list(items.values()), **UNDATED}
+        listing = LISTED | {"name": Path(folder).name, "path": folder, "type": "directory", "format": "json"}
+        listing["content"] = list(items.values())
         yield f"api/contents/{folder}/all.json".replace("//", "/"), json.dumps(listing).encode()

@@ -173,21 +173,21 @@ class Call:
 
     @_going_on
     def gives(self, expected: Any, tolerance: float = TOLERANCE) -> None:
-        """Check that the result has the type, shape and values of expected, and is float32 where expected is."""
-        single = any(array.dtype == np.float32 for array in arrays(expected))
-        accepts = functools.partial(equal, expected, allowed=tolerance, dtype=single)
+        """Check that the result has the type, shape and values of expected, and its floating-point dtype."""
+        accepts = functools.partial(equal, expected, allowed=tolerance, dtype=True)
         if replace(self, expected=expected, accepts=accepts)._noted():
             return
         result, entry, changes = self._result()
         right = equal(expected, result, tolerance)
         self._note(entry, right and not changes, tolerance)  # the table distinguishes mistakes by their values
-        if not right or not equal(expected, result, tolerance, dtype=single):
-            why = self._why(expected, result, tolerance, dtype=single and right)
+        if not right or not accepts(result):
+            why = self._why(expected, result, tolerance, dtype=right)
             if not right and self.again is None:
                 why = self._unsteady(expected, tolerance) or why
             modified = self._modified(changes)
             shown = self._shown(expected, result)
-            hint = FLOAT32 if right else self._copy if modified else ""
+            single = any(array.dtype == np.float32 for array in arrays(expected))
+            hint = (FLOAT32 if single else "") if right else self._copy if modified else ""
             failed = self._failed(hint, returned=shown[1], expected=shown[0], why=f"{why} {modified}".strip())
             failed.is_explained, failed.is_faint = right or why == PRINTED, not right and equal(expected, result, FAINT)
             raise failed

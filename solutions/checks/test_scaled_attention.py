@@ -30,6 +30,7 @@ def test_softmax(call: Caller) -> None:
     call.softmax(np.array([[10.0, 2.0, 3.0, 1.0], [0.0, 2.0, -1.0, 2.0]])).gives(
         np.array([[0.998631, 0.000335, 0.000911, 0.000123], [0.061935, 0.45764, 0.022785, 0.45764]])
     )
+    call.softmax(np.array([2.0, 0.0, 1.0])).gives(np.array([0.665241, 0.090031, 0.244728]))
 
 
 def test_softmax_along_another_axis(call: Caller) -> None:

@@ -74,7 +74,9 @@ def test_pre_norm(call: Caller) -> None:
             ]
         )
     )
-    call.pre_norm_block(X[:1], REVERSED, 2).gives(np.array([[39.655967, 16.978094, 2.780364, -1.591607]]))
+    call.pre_norm_block(X[np.newaxis, np.newaxis, :1], REVERSED, 2).gives(
+        np.array([[[[39.655967, 16.978094, 2.780364, -1.591607]]]])
+    )
 
 
 def test_pre_norm_under_a_mask(call: Caller) -> None:
@@ -117,7 +119,9 @@ def test_post_norm(call: Caller) -> None:
             ]
         )
     )
-    call.post_norm_block(X[:1], REVERSED, 2).gives(np.array([[3.843658, 0.527161, -0.671074, -1.941279]]))
+    call.post_norm_block(X[np.newaxis, np.newaxis, :1], REVERSED, 2).gives(
+        np.array([[[[3.843658, 0.527161, -0.671074, -1.941279]]]])
+    )
 
 
 def test_post_norm_under_a_mask(call: Caller) -> None:

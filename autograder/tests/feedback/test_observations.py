@@ -123,6 +123,7 @@ def about_running(
         ("batch_norm", about_running, BATCH, "When only `running_mean` was changed, your `y` changed, but should not have."),
         ("layer_norm", NORM, ARGS, ""),
         ("layer_norm", lambda *_: None, ARGS, ""),
+        ("apply_mask", lambda scores, mask: np.where(mask, scores, -1e10), (Q, np.tri(2, dtype=bool)), ""),
     ],
 )  # fmt: skip
 def test_dependence_of_a_result_on_its_arguments(

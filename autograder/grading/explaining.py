@@ -149,11 +149,11 @@ class Explainer:
             if earlier and not analysis.diagnoses[earlier].repaired:
                 cause = Diagnosis(helpers=analysis.diagnoses[earlier].named, formal=True)
             elif earlier or not is_named:
-                where = " or on ".join(map(line_names, repair.places))
+                where = " or of ".join(map(line_names, repair.places))
                 passes = f"makes every call of `{function}` pass."
                 if repair.criteria:
                     passes = f"corrects the values of `{function}`; a dtype or a side effect stays wrong."
-                does = f"{repair.sentence} A single edit on {where} {passes}".strip() if repair.is_shown else ""
+                does = f"{repair.sentence} An edit of {where} {passes}".strip() if repair.is_shown else ""
                 name, identity = f"repair ({line_names(repair.places[0])})", str(repair[:2])
                 sure = (self._misconception(analysis, function, name, does, identity=identity, more=repair.criteria),)
                 cause = Diagnosis(sure, sure, formal=True, memory=True, repaired=True)

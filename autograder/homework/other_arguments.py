@@ -81,7 +81,7 @@ def properties(function: Function, arguments: Arguments, counted: Callable[[Any]
         is_square = array.ndim > 1 and array.shape[-1] == array.shape[-2]
         words[f"a {{}} array `{name}`", LENGTHS] = "square" if is_square else "non-square"
     for name, value in (defaults | arguments).items():
-        advice = f"Check each step that depends on `{name}`."
+        advice = f"Check where your code uses `{name}`, and where it should."
         if name == "axis" and isinstance(value, int) and matrices:
             from_the_start = value % (ndim := next(iter(matrices.values())).ndim)
             words["`axis` set to {}", AXIS] = "the last axis" if from_the_start == ndim - 1 else "another axis"

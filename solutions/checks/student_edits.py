@@ -45,9 +45,8 @@ def searched(call: Call, are_several: bool) -> tuple[str, list[tuple[str, str]]]
         lines, finished, slip = _lines(call, began[0] + LEFT[0], began[1] + LEFT[1])
     LEFT[:] = LEFT[0] - (process_time() - began[0]), LEFT[1] - (monotonic() - began[1])
     if slip or 0 < len(lines) <= FEW:
-        places = line_names(lines) if slip else " or on ".join(line_names([line]) for line in lines)
-        edits = f"Edits on {places} make" if slip and lines[1:] else f"A single edit on {places} makes"
-        said = f"{edits} every public check of `{call.function}` pass."
+        places = line_names(lines) if slip else " or of ".join(line_names([line]) for line in lines)
+        said = f"An edit of {places} makes every public check of `{call.function}` pass."
         return f"{call.module}.py, line {lines[0]}", [("look at", f"{slip} {said}".strip())]
     tried = ", and none of the small edits tried makes every check pass" if finished and not lines else ""
     values = _values_on_the_way(call)

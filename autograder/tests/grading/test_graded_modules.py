@@ -16,7 +16,7 @@ Grade = Callable[..., dict[str, Any]]
 MODULES = tuple(name for name in HOMEWORK.rubric.modules if name != "concept_check")
 PARTLY = "Your code gives the correct values in every call tried with {}, but not with {}."
 UNSTEADY = unsteady(np.ones(1))
-EDIT = "A single edit on line LINE makes every call of `{}` pass."
+EDIT = "An edit of line LINE makes every call of `{}` pass."
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,8 @@ def batch_norm(x, gamma, beta, running_mean, running_var, training, momentum=0.1
         running_mean = 0.9 * running_mean + momentum * mean
         running_var = 0.9 * running_var + momentum * var * n / (n - 1)
     return gamma * (x - mean) / np.sqrt(var + eps) + beta, running_mean, running_var
-""", "running", "batch_norm.partly_right", (PARTLY.format("the default `momentum`", "another `momentum`"),), slow=True),
+""", "running", "batch_norm.partly_right", (PARTLY.format("the default `momentum`", "another `momentum`"),
+        "Check where your code uses `momentum`, and where it should."), slow=True),
     "code that is correct for square arrays of two dimensions only": Case("layernorm", """
 def rms_norm(x, gamma, eps=1e-6):
     n, d = x.shape
@@ -366,7 +367,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(dim=-1, keepdim=True)
     var = x.var(dim=-1, keepdim=True, unbiased=False)
     return gamma * (x - mean) / (var + eps).sqrt() + beta
-""", "example statistics", said=("`keepdim` is PyTorch's argument; NumPy's is `keepdims`.",)),
+""", "example statistics", said=("`keepdim` is PyTorch's argument; NumPy's is `keepdims`.", "An edit of lines")),
     "a misspelt name costs one criterion": Case("scaled_attention", """
 def split_heads(x, n_heads):
     *lead, t, d = x.shape
@@ -387,7 +388,7 @@ def _add_and_norm(x, update, params):
 def post_norm_block(x, params, n_heads, mask=None):
     h = _add_and_norm(x, multi_head_attention(x, params["attention"], n_heads, mask), params["ln_1"])
     return _add_and_norm(h, feed_forward(h, params["ffn"]), params["ln_2"])
-""", "post_norm", said=("A single edit on line",), slow=True),
+""", "post_norm", said=("An edit of line",), slow=True),
     "a mistake in another contract function that is used": Case("causal_mask", """
 def causal_mask(t):
     return np.tri(t, k=-1, dtype=bool)

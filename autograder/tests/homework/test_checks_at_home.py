@@ -289,7 +289,7 @@ CASES = {
         "Values scaled = [1.142857, 0.285714, 0.071429, 0.428571]", "Then: pytest --only layer_norm",
         absent=("Probably ", "--hint"), arguments="--hint"),
     "single edit": case(function("rms_norm", "return gamma * x / np.sqrt(np.mean(x, -1, keepdims=True) ** 2 + eps)"),
-        "Look at A single edit on line LAST makes every public check of `rms_norm` pass.",
+        "Look at An edit of line LAST makes every public check of `rms_norm` pass.",
         "Next: fix rms_norm (layernorm.py, line LAST) Then: pytest --only rms_norm", absent="Values ",
         arguments="--hint"),
     "key that does not exist, without a docstring": folder("scaled_attention.py --hint",

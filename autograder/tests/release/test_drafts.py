@@ -197,7 +197,7 @@ def test_function_without_misconceptions_gets_a_useful_message(tmp_path: Path) -
     assert "1 of 2" in graded.stdout, graded.stderr
     page = html.unescape(re.sub("<[^>]+>", "", (folder / "out/feedback/ada.html").read_text()))
     line = solution.partition("axis=-1")[0].count("\n") + 1
-    assert f"A single edit on line {line} makes every call of centred_rows pass." in page
+    assert f"An edit of line {line} makes every call of centred_rows pass." in page
     assert "# expected: [[-2.,  2.],\n" in page and "# yours:    [[-0.5, -1.5],\n" in page
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from autograder import __version__
-from autograder.feedback.messages import causes, message
+from autograder.feedback.messages import Message, causes, message
 from autograder.feedback.sentences import answer_problem, lacking, line, stubs, unwritten
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
@@ -66,7 +66,9 @@ class TopNote:
 
 
 # Why a criterion was lost; "" if it was not, "other" if no cause was found.
-Cause = Literal["", "misconception", "line", "unwritten", "missing", "import", "answer", "tests", "manual", "other"]
+Cause = Literal[
+    "", "misconception", "line", "varies", "unwritten", "missing", "import", "answer", "tests", "manual", "other"
+]
 
 
 @dataclass(frozen=True)
@@ -321,12 +323,14 @@ def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Caus
     missing = call.error is not None and call.error.hint == "missing"
     if call.unwritten or missing or lacking(call, result.homework.rubric) or unwritten(call, submission) is not None:
         return "unwritten"
+    if graded.depends or Message(graded, result).is_unsteady:
+        return "varies"
     return "line" if call.error or call.response.ended else "other"
 
 
 def rule(rubric: Rubric, marks: Sequence[Mark]) -> str:
     """Return what a mistake costs, if one of these criteria was lost to a mistake in code."""
-    if not any(mark.lost and mark.cause in ("misconception", "line", "other") for mark in marks):
+    if not any(mark.lost and mark.cause in ("misconception", "line", "varies", "other") for mark in marks):
         return ""
     return RULE if rubric.charge == "mistakes" else RULE_OF_CRITERIA
 

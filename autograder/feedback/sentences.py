@@ -43,12 +43,13 @@ def _template() -> jinja2.Template:
         listed=listed,
         alike=alike,
     )
-    facts = (lacking, returns, part_of, changed, answer_problem, errors.advice, errors.missing, differences.unsteady)
+    facts = (lacking, returns, part_of, changed, answer_problem, errors.advice, errors.missing)
     environment.globals |= {function.__name__: function for function in facts}
     environment.globals |= {
         "FORMS": differences.FORMS,
         "KEEP_DTYPE": differences.KEEP_DTYPE,
         "TESTS_FILE": TESTS_FILE,
+        "VARIES": differences.VARIES,
         "WORK_ON_COPIES": changes.WORK_ON_COPIES,
     }
     return environment.get_template("messages.j2")

@@ -39,6 +39,7 @@ EARNED = "."  # in the picture
 STATES: dict[Cause, tuple[str, str, str]] = {
     "misconception": ("n", "named", "misconception identified"),
     "line": ("l", "line", "line or error found"),
+    "varies": ("v", "line", "results vary"),
     "other": ("x", "lost", "cause not identified"),
     "unwritten": ("u", "unwritten", "not written"),
     "missing": ("m", "missing", "not submitted"),

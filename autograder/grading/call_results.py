@@ -377,7 +377,7 @@ OBSERVED = {
         "Return a new one in every call.",
     ),
     "remembers": (
-        "The same call returned a different result the second time.",
+        "The same call returned different results.",
         "Keep nothing from one call to the next, and use no random numbers.",
     ),
     # Other mistakes that are in no library, in a class report.

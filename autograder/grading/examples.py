@@ -57,13 +57,14 @@ def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagno
     for example in examples:
         if example.unwritten or (chosen is not None and chosen.fits(example) and chosen.fits_in_form(example)):
             return example, ()
-        has_probes = not (diagnosis.complete or example.response.ended or example.is_absent)
-        probes = probes_of(example.test_call) if has_probes else ()
-        first, *responses = runner.alone(example.test_call, [probe.test_call for probe in probes])
-        [repeated] = compared([example.test_call], [first])
-        if repeated.failed:
-            tried = [pair for pair in zip(probes, responses, strict=False) if pair[1].ended is None]
-            return repeated, tuple((probe, compared([probe.test_call], [response])[0]) for probe, response in tried)
+        is_clear = diagnosis.complete or example.response.ended or example.is_absent
+        probes = [Probe(example.test_call), *(() if is_clear else probes_of(example.test_call))]
+        responses = runner.alone(example.test_call, [probe.test_call for probe in probes[1:]])
+        results = compared([probe.test_call for probe in probes[: len(responses)]], responses)
+        # One that passes alone may fail when repeated.
+        if failing := next((r for r in results if r.failed and r.test_call is example.test_call), None):
+            pairs = zip(probes, [example, *results[1:]], strict=False)  # its result after other calls first
+            return failing, tuple(pair for pair in pairs if not pair[1].response.ended)
     return None, ()
 
 
@@ -114,8 +115,8 @@ def with_example(
         example = min(small, key=chosen.number_alike, default=None)
     elif chosen is not None and score.why == "unexplained" and alone is not None and chosen.fits(alone):
         example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
-    elif alone is None or fails_alike(alone, failure):
-        example = alone
+    elif alone is None or fails_alike(alone, failure) or (tried is not None and is_unsteady(tried[1])):
+        example = alone  # if its outcome depends on earlier calls, so may those of other examples
     else:
         example = next((e for e in examples if fails_alike(e, failure)), alone)
     if example is None:

@@ -117,11 +117,10 @@ class Explainer:
 
     def with_kept_state(self, analysis: Analysis, function: str, diagnosis: Diagnosis) -> Analysis:
         """Repeat the pure calls of an unexplained function in a new process; a different response shows kept state."""
-        if diagnosis.memory or diagnosis.empty:
-            return analysis
         pure = [r for r in analysis.of(function) if r.test_call.rules.repeats]
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
-        if diagnosis.complete and all(call_result.kind != "type" for call_result in pure):
+        is_explained = diagnosis.complete and all(call_result.kind != "type" for call_result in pure)
+        if is_explained or diagnosis.memory or diagnosis.empty:
             return analysis
         repeated = self.runner.with_helpers(analysis.module, analysis.helpers(function), _needed(analysis, pure))
         call_results = tuple(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .compare import compare, deviations, equal, magnitude
-from .tree import Array, arrays, describe, dtype_of, in_order
+from .tree import Array, describe, dtype_of, in_order
 
 MANY = 5  # rows, columns, entries or parts named individually
 # Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
@@ -32,19 +32,13 @@ FORMS = {
 KEEP_DTYPE = "floating-point results keep the dtype of the arguments"
 NO_RETURN = "Does every path through the function return a value?"
 REMEMBERED = (
-    "The result is correct if this is the first call, but not after other calls: your code keeps state between calls, or "
-    "its results are random."
+    "The result was correct when this was the first call, but not after other calls: your code keeps state between calls, "
+    "or its results are random."
+)
+VARIES = (
+    "The same call gave different results: look for random numbers, entries never set, or state kept between calls."
 )
 RETURNS = re.compile(r"^\s*Returns:\s*(.+?)(?:[.;](?=\s)|\.?\s*\Z|\n\s*\n|\n\s*[A-Z]\w*:)", re.DOTALL | re.MULTILINE)
-
-
-def unsteady(expected: Any) -> str:
-    """Return a sentence on a result that differs when the call is repeated."""
-    empty = ", for an np.empty array that is not completely filled," if arrays(expected) else ""
-    return (
-        f"Called again with the same arguments, it returns a different result: look for random numbers{empty} or for state "
-        "that is kept between calls."
-    )
 
 
 # Type, shape and dtype

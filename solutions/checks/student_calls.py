@@ -35,7 +35,7 @@ from student_modules import alone, cut_off, find, not_written
 from student_values.changes import WORK_ON_COPIES, Change, differences, expression
 from student_values.changes import in_words as changed_in_words
 from student_values.compare import equal
-from student_values.differences import NO_RETURN, REMEMBERED, difference, form, unsteady, what_returns
+from student_values.differences import NO_RETURN, REMEMBERED, VARIES, difference, form, what_returns
 from student_values.display import literal, pair
 from student_values.signatures import accepts, misfit, signatures
 from student_values.tree import arrays, copied
@@ -386,7 +386,7 @@ class Call:
             return PRINTED
         first, *others = map(known_mistakes.as_entry, results)  # an object without __eq__ equals only itself
         if not all(known_mistakes.same(first, other, tolerance) for other in others):
-            return unsteady(expected)
+            return VARIES
         return REMEMBERED if equal(expected, results[0], tolerance) else ""
 
     def _why(self, expected: Any, result: Any, tolerance: float, dtype: bool = False) -> str:

@@ -58,6 +58,7 @@ BROKEN = Response(error=Error(("SyntaxError",), "x", "layernorm.py", 3, ""))
     ({"misconceptions": (REPAIR,)}, WRONG, None, "line"),
     ({"call_result": CALL}, WRONG, None, "line"),
     ({"call_result": replace(CALL, response=Response(value=1.0), failure=Failure("value"))}, WRONG, None, "other"),
+    ({"call_result": CALL, "depends": True}, WRONG, None, "varies"),
     ({"call_result": CALL}, STUB, None, "unwritten"),
     ({"why": "too_few"}, STUB, None, "unwritten"),
     ({"why": "too_few"}, WRONG, None, "other"),

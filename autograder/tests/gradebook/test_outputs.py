@@ -214,7 +214,14 @@ def test_page_has_score_notes_and_messages_with_lost_points_first() -> None:
 
 @pytest.mark.parametrize(
     ("cause", "is_shown"),
-    [("misconception", True), ("line", True), ("other", True), ("unwritten", False), ("answer", False)],
+    [
+        ("misconception", True),
+        ("line", True),
+        ("varies", True),
+        ("other", True),
+        ("unwritten", False),
+        ("answer", False),
+    ],
 )
 def test_rule_is_shown_only_if_a_mistake_in_code_cost_points(cause: str, is_shown: bool) -> None:
     assert (RULE in text(page(row_with(cause=cause)))) == is_shown

@@ -128,7 +128,7 @@ def test_page_shows_criteria_errors_and_details_of_the_run() -> None:
     ("int64_result", "Your result is int64. Results keep the dtype of the arguments."),
     ("shares_memory", "Your result shares memory with an argument. Return a new array"),
     ("overwrites_result", "A result that you returned changed"),
-    ("remembers", "The same call returned a different result"),
+    ("remembers", "The same call returned different results"),
     ("signature", "Your function does not accept"),
     ("partly_right", "Your code gives the correct values with some arguments"),
 ])  # fmt: skip

@@ -4,18 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pytest
 
 from autograder.audit import cases
-from autograder.shared.differences import unsteady
+from autograder.shared.differences import VARIES
 from autograder.tests.files import HOMEWORK
 
 Alter = Callable[[str, str], dict[str, str]]
 Grade = Callable[..., dict[str, Any]]
 MODULES = tuple(name for name in HOMEWORK.rubric.modules if name != "concept_check")
 PARTLY = "Your code gives the correct values in every call tried with {}, but not with {}."
-UNSTEADY = unsteady(np.ones(1))
 EDIT = "An edit of line LINE makes every call of `{}` pass."
 
 
@@ -458,6 +456,24 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
     return _right(grad_out, _last[0], gamma, eps)
 """, "example purity"),
+    "a gradient of several values that the last call kept": Case("layernorm", """
+_last = {}
+
+def layer_norm(x, gamma, beta, eps=1e-5):
+    std = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+    _last.update(n=(x - x.mean(axis=-1, keepdims=True)) / std, std=std)
+    return gamma * _last["n"] + beta
+
+def layer_norm_backward(grad_out, x, gamma, eps=1e-5):
+    n, std, g, axes = _last["n"], _last["std"], grad_out * gamma, tuple(range(x.ndim - 1))
+    away = g - g.mean(axis=-1, keepdims=True) - n * (g * n).mean(axis=-1, keepdims=True)
+    return away / std, (grad_out * n).sum(axis=axes), grad_out.sum(axis=axes)
+""", "example backward_x backward_parameters purity", "layer_norm_backward.remembers", (VARIES, "KeyError: 'n'"),
+        ("# yours:    ValueError", "when this was the first call")),
+    "a result that is correct in the first call only": Case(
+        "layernorm", RMS_NORM.format("gamma = gamma * vars(_right).setdefault('scale', 1); _right.scale += 1"),
+        "example rms rms_epsilon purity", "rms_norm.remembers", (VARIES,),
+    ),
     "a result that is remembered": Case("layernorm", """
 _known = {}
 _norm = layer_norm
@@ -468,11 +484,11 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 """, "purity"),
     "random results": Case(
         "decoder", GENERATE.format("np.random.randint(10**9, size=max_new_tokens)"), "example generate stopping",
-        said=(UNSTEADY,), unsaid=("The same call is right", "The call has"), slow=True,
+        said=(VARIES,), unsaid=("The same call is right", "The call has"), slow=True,
     ),
     "results that are not random": Case(
         "decoder", GENERATE.format("np.ones(max_new_tokens, int)"), "example generate stopping",
-        unsaid=(UNSTEADY,), slow=True,
+        unsaid=(VARIES,), slow=True,
     ),
 }  # fmt: skip
 

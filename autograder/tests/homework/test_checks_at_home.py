@@ -222,7 +222,7 @@ CASES = {
         absent=("Hint ", "Probably ")),
     "state": case("MEAN = []\n\n\n"
         + function("layer_norm", "MEAN.append(x.mean(axis=-1, keepdims=True))", REMEMBERED),
-        "correct if this is the first call, but not after other calls: your code keeps state between calls, or"),
+        "correct when this was the first call, but not after other calls: your code keeps state between calls,"),
     "input": case("input('eps? ')\n", "`input()` does not work while your code is graded: delete the call.",
         absent="stdin"),
     "line of a caller, not of the function that it calls": case(
@@ -293,14 +293,14 @@ CASES = {
         "Next: fix rms_norm (layernorm.py, line LAST) Then: pytest --only rms_norm", absent="Values ",
         arguments="--hint"),
     "key that does not exist, without a docstring": folder("scaled_attention.py --hint",
-        'There is no key "wq"; did you mean "w_q"? A single edit on line', scaled_attention=re.sub(
+        'There is no key "wq"; did you mean "w_q"? An edit of line', scaled_attention=re.sub(
         '""".*?"""', "", RIGHT["scaled_attention"], flags=re.DOTALL).replace("w_q", "wq")),
     "written function that raises NotImplementedError": case(function("rms_norm", "x = 1.0 * x",
         "raise NotImplementedError('later')"), "Stopped layernorm.py, line LAST still raises NotImplementedError",
         "Next: fix rms_norm (layernorm.py, line LAST)", absent="not written"),
     "names of PyTorch on two lines": case(function("rms_norm", "square = x.pow(2).mean(-1, keepdim=True)",
         "return gamma * x.div(np.sqrt(square + eps))"),
-        "Edits on lines", absent="single edit", arguments="--hint"),
+        "An edit of lines", arguments="--hint"),
     "earlier result": case("BUFFER = {}\n\n\n" + function("rms_norm", "out = BUFFER.setdefault(x.shape, np.empty(x.shape))",
         "out[...] = gamma * x / np.sqrt((x**2).mean(-1, keepdims=True) + eps)", "return out.astype(x.dtype, copy=False)"),
         "This call changed the result of an earlier call: your code writes into an array that it has returned.",
@@ -316,7 +316,7 @@ CASES = {
     "wrong default": case(DEFAULT.format("1e-8", "eps"), "Probably Your default eps is 1e-8.", absent="Also ",
         arguments="--hint"),
     "random": case(function("rms_norm", "return x + np.random.default_rng().normal(size=x.shape)"),
-        "it returns a different result: look for random numbers", absent="keeps state"),
+        "The same call gave different results: look for random numbers", absent="keeps state"),
     "two calls that should agree": case(function("decoder_logits", "return np.full((3, 3), tokens.sum())"),
         "as with np.array([0, 1, 0]) in place of np.array([0, 1, 2])",
         "Why 6 of 6 entries are wrong: entry [0, 0] is 3 instead of 1.", arguments="-k future"),

@@ -5,6 +5,7 @@ import builtins
 import errno
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from traceback import walk_stack, walk_tb
 from types import FrameType, ModuleType, TracebackType
 
 MAX_TEXT = 300  # characters
+MOST_NESTED = 20  # calls of one function in one another that may be no endless recursion
 MAX_PASSED, MAX_NAME = 16, 64  # functions listed that an error passed through, and characters of their names
 NO_LINE = "EOF when reading a line"  # the text of Python's error if `input()` gets no answer
 NO_INPUT = "`input()` does not work while your code is graded: delete the call."
@@ -111,13 +113,15 @@ def loop(frame: FrameType | None, is_students: Callable[[str], bool]) -> tuple[s
     """Return the file and line of the loop that the student's code is running; ("", 0) if none.
 
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
+    Below a function that called itself often, only a `while` can be to blame.
     """
     frames = [(f.f_code.co_filename, line) for f, line in walk_stack(frame)] if frame is not None else []
+    is_recursive = frame is not None and max(Counter(f.f_code for f, _ in walk_stack(frame)).values()) > MOST_NESTED
     loops = [
         (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(file))
         for depth, (file, line) in enumerate(frames)
         for node in (_loops(file) if is_students(file) else ())
-        if node.lineno <= line <= (node.end_lineno or 0)
+        if node.lineno <= line <= (node.end_lineno or 0) and (isinstance(node, ast.While) or not is_recursive)
     ]
     _, _, line, file = max(loops, default=(False, 0, 0, ""))
     return file, -line

@@ -85,6 +85,7 @@ def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None
         ("def f(x):\n    for n in range(3):\n        g(x)\ndef g(x):\n    while x:\n        for k in range(9): pass\n", 5),
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except Exception: pass\n", 2),
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except: pass\n", 2),
+        ("def f(x, n=0):\n    for k in range(9**6): pass\n    if n < 900: f(x, n + 1)\n    f(x, n)\n", 0),
     ],
 )  # fmt: skip
 def test_call_that_takes_too_long_reports_its_loop(source: str, line: int) -> None:

@@ -32,7 +32,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str,
 
 @pytest.fixture
 def both(opened: tuple[Any, str, Path]) -> Iterator[Any]:
-    """A function that runs jobs in a terminal and in the browser, on a new page: its memory grows with each job."""
+    """A function that runs jobs in a terminal and in the browser, on a new page, so that a crash fails one test only."""
     browser, address, student = opened
     with browser.new_page() as page:
         page.goto(address)

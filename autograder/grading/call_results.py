@@ -11,9 +11,9 @@ A test call is one request to a student's process. Its kinds are:
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from autograder.shared.tree import Opaque, arrays, leaves
 from autograder.submissions.text import printable
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """One function of one module."""
 
     module: str
@@ -396,7 +395,7 @@ def observed(call_results: Sequence[CallResult], explained: bool) -> tuple[Misco
 
 def observations(call_result: CallResult, explained: bool) -> Iterator[Misconception]:
     """Yield the wrong side effects and dtypes in one call result."""
-    test_call, response, (module, function) = call_result.test_call, call_result.response, astuple(call_result.target)
+    test_call, response, (module, function) = call_result.test_call, call_result.response, call_result.target
     later = test_call.kind == "changes"
     has_numpy = any(value is np for value in test_call.reference.__globals__.values())
     copies = COPIES if has_numpy else COPIES_OF_LISTS

@@ -13,7 +13,7 @@ import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
 from typing import Any
@@ -420,7 +420,7 @@ class Search:
     def __init__(
         self, diagnoser: Diagnoser, call_results: Sequence[CallResult], helpers: Mapping[str, Diagnosis] | None = None
     ):
-        module, function = astuple(call_results[0].target)
+        module, function = call_results[0].target
         self.rubric, self.misconceptions = diagnoser.rubric, diagnoser.homework.of_function(module, function)
         self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
         # Failing calls distinguish versions; passing ones seldom do.

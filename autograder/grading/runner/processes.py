@@ -24,7 +24,7 @@ import contextlib
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from inspect import Signature
 from typing import Any
 
@@ -154,7 +154,7 @@ class Runner:
 
     def signature_of(self, target: Target, criterion: str) -> Misconception | None:
         """Return the mistake in the signature of a student's function, which costs a criterion; None if there is none."""
-        signature, (module, function) = self._signatures.get(target), astuple(target)
+        (module, function), signature = target, self._signatures.get(target)
         problem = misfit(self._contract(function), signature) if signature is not None else None
         if problem is None:
             return None
@@ -165,11 +165,11 @@ class Runner:
         return inspect.signature(self.homework.functions[function])
 
     def _request(self, test_call: TestCall) -> Request:
-        signature, (module, function) = self._signatures.get(test_call.target), astuple(test_call.target)
+        signature = self._signatures.get(test_call.target)
         if signature is None or not self.refuses(test_call):
             return test_call.call
-        args, kwargs = adapted(self._contract(function), signature, test_call.args, test_call.kwargs)
-        return Call(module, function, args, kwargs, test_call.rules.checks, test_call.number)
+        args, kwargs = adapted(self._contract(test_call.target.function), signature, test_call.args, test_call.kwargs)
+        return Call(*test_call.target, args, kwargs, test_call.rules.checks, test_call.number)
 
     # The steps of grading
 

@@ -161,7 +161,10 @@ def dependence(outcomes: Sequence[ProbeResult]) -> str:
 
 
 def _facts(before: CallResult, probe: Probe, after: CallResult) -> Iterator[str]:
-    """Yield what moves in only one of the two results: a result if a whole argument was moved, a row of it if a row was."""
+    """Yield sentences on moved arguments, if the expected result moves with them and the student's does not, or the reverse.
+
+    After a whole argument is moved, the whole results are compared; after one row of it, this row of the results.
+    """
     argument, row = probe.moved, probe.row
     names = [f"`{name}`" for name in before.test_call.parts] or ["result"]
     for number, name in enumerate(names):

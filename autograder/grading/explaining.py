@@ -215,7 +215,10 @@ class Explainer:
     # A misconception next to an unknown mistake
 
     def _partial(self, analysis: Analysis, function: str) -> Diagnosis | None:
-        """Return the misconception that an edit leaves alone, or that several calls show and that excuses nothing."""
+        """Return a misconception beside an unknown mistake: an edit of the rest leaves only its results, or several calls show it.
+
+        One that only calls show must not excuse a lost criterion.
+        """
         results = analysis.of(function)
         evident = self.diagnoser.evident(results)
         confirmed = [candidate for candidate in evident[:1] if self._leaves(candidate, analysis, function)]

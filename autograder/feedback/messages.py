@@ -11,7 +11,7 @@ from autograder.feedback.counterexamples import lines, observe
 from autograder.feedback.sentences import form_of_example, paragraphs, unwritten
 from autograder.grading.call_results import CallResult, of_function
 from autograder.grading.examples import fails_alike, is_unsteady
-from autograder.grading.grader import Result
+from autograder.grading.grader import ModuleResult, Result
 from autograder.grading.scoring import CriterionScore
 from autograder.homework.rubric import INTEGRATION, Criterion, Feedback, Visibility
 from autograder.shared.differences import FORMS, REMEMBERED
@@ -34,6 +34,7 @@ class Message:
         module_result = next(module for module in result.modules if module.module == graded.criterion.module)
         self.is_broken = module_result.broken is not None
         self.is_integration = module_result.module == INTEGRATION
+        self.module_result = module_result
         self.at_home, self.probe_results = module_result.at_home, module_result.probe_results
         of = self.call.target if self.call is not None else next(iter(graded.misconceptions), None)
         self.function = of.function if of is not None else ""
@@ -53,16 +54,11 @@ class Message:
         self.is_shown_before = example is not None and example in examples
         self.earlier_criterion = examples.get(example, "") if example is not None and self._fails_like(example) else ""
         self.example = None if self.is_shown_before else example
-        # Whether results vary: public calls show it, or hidden ones to a criterion that may say so.
-        public = any(
-            is_unsteady(o) for t, o in module_result.probe_results.items() if t.target.function == self.function
-        )
         hidden = [] if graded.criterion.visible else of_function(module_result.call_results, self.function)
         calls = (*of_function(self.at_home, self.function), *hidden)
         failing = {c.test_call.criterion for c in calls if c.failed}
         self.fails_example = "" in failing
         self.fails_docstring = any(self.rubric.criteria[c].looks_at == "examples" for c in failing - {""})
-        self.is_unsteady = public or any(call_result.kind == "unsteady" for call_result in hidden)
 
     def _fails_like(self, example: CallResult) -> bool:
         """Return whether an example shows the failure of this criterion, or its misconceptions, as examples.py chooses them."""
@@ -107,6 +103,10 @@ class Message:
         return any(m.right for m in self.graded.misconceptions) and not self.graded.at_least
 
     @property
+    def is_unsteady(self) -> bool:
+        return varies(self.module_result, self.criterion, self.function)
+
+    @property
     def unstable(self) -> str:
         """A sentence if unexplained results depend on earlier calls or on chance, else ""."""
         is_named = any(misconception.right for misconception in self.graded.misconceptions)
@@ -118,6 +118,13 @@ class Message:
         lost = (g.criterion for m in self.result.modules for g in m.graded if not g.passed)
         failing_modules = {criterion.module for criterion in lost if may_name(self.criterion, criterion)}
         return [name for name in self.graded.blamed if name in failing_modules]
+
+
+def varies(module: ModuleResult, criterion: Criterion, function: str) -> bool:
+    """Whether results of a function vary: public calls show it, or hidden ones to a criterion that may say so."""
+    public = any(is_unsteady(o) for t, o in module.probe_results.items() if t.target.function == function)
+    hidden = [] if criterion.visible else of_function(module.call_results, function)
+    return public or any(call_result.kind == "unsteady" for call_result in hidden)
 
 
 def _example(graded: CriterionScore) -> CallResult | None:

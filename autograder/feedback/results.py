@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from autograder import __version__
-from autograder.feedback.messages import Message, causes, message
+from autograder.feedback.messages import causes, message, varies
 from autograder.feedback.sentences import answer_problem, lacking, line, stubs, unwritten
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import ModuleResult, Result
@@ -323,7 +323,7 @@ def _cause(graded: CriterionScore, module: ModuleResult, result: Result) -> Caus
     missing = call.error is not None and call.error.hint == "missing"
     if call.unwritten or missing or lacking(call, result.homework.rubric) or unwritten(call, submission) is not None:
         return "unwritten"
-    if graded.depends or Message(graded, result).is_unsteady:
+    if graded.depends or varies(module, graded.criterion, call.target.function):
         return "varies"
     return "line" if call.error or call.response.ended else "other"
 

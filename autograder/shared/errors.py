@@ -115,12 +115,12 @@ def loop(frame: FrameType | None, is_students: Callable[[str], bool]) -> tuple[s
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     Below a function that called itself often, only a `while` can be to blame.
     """
-    frames = [(f.f_code.co_filename, line) for f, line in walk_stack(frame)] if frame is not None else []
-    is_recursive = frame is not None and max(Counter(f.f_code for f, _ in walk_stack(frame)).values()) > MOST_NESTED
+    frames = [(f.f_code, line) for f, line in walk_stack(frame)] if frame is not None else []
+    is_recursive = max(Counter(code for code, _ in frames).values(), default=0) > MOST_NESTED
     loops = [
-        (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(file))
-        for depth, (file, line) in enumerate(frames)
-        for node in (_loops(file) if is_students(file) else ())
+        (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(code.co_filename))
+        for depth, (code, line) in enumerate(frames)
+        for node in (_loops(code.co_filename) if is_students(code.co_filename) else ())
         if node.lineno <= line <= (node.end_lineno or 0) and (isinstance(node, ast.While) or not is_recursive)
     ]
     _, _, line, file = max(loops, default=(False, 0, 0, ""))

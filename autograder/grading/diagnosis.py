@@ -388,8 +388,8 @@ class Diagnoser:
         Else those that reproduce everything if one part of each result is correct, or each whole result where one is due.
         They are proven by the other parts, and by the calls that must raise an error.
         """
-        kept = supported(results)
-        every = [kept] if len(kept) < len(results) else []
+        usable = supported(results)
+        every = [usable] if len(usable) < len(results) else []
         parts = (*range(max(len(r.test_call.parts) for r in results)), None)
         for corrected in (*every, *([_corrected(call_result, number) for call_result in results] for number in parts)):
             failing = [call_result for call_result in corrected if wrong_in_value(call_result)]

@@ -1,7 +1,7 @@
 """Changes random lines of the engine, one at a time, and prints the changes that the quick tests of their package miss.
 
-`python -m autograder.benchmarks.survivors [PACKAGE [NUMBER]]` tries the first NUMBER changes in a package, by default all.
-The seed was committed before the first run, so that no change was chosen for its result.
+`python -m autograder.benchmarks.survivors` tries 30 changes of all packages with a seed that was committed before it was first run.
+`python -m autograder.benchmarks.survivors PACKAGE NUMBER SEED` tries others while you work on the tests of a package.
 """
 
 import ast
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-SEED, CHANGES = 20261128, 30
+SEED, CHANGES = 20261129, 30
 SECONDS = 3600  # for the tests of one change; one that never ends is detected
 NOT_THE_ENGINE = {"tests", "docs", "benchmarks", "alternatives", "misconceptions", "suites", "template", "__pycache__"}
 SWAPS = {
@@ -67,13 +67,13 @@ def edits(node: ast.AST, text: str) -> Iterator[tuple[ast.AST, str]]:
         yield node, "pass"  # without a name, later lines would fail at once
 
 
-def changes() -> Iterator[Change]:
-    """Yield random changes; each line of a function is equally likely."""
-    rng, package = random.Random(SEED), ROOT / "autograder"
-    paths = sorted(p for p in package.rglob("*.py") if not {*p.relative_to(package).parts} & NOT_THE_ENGINE)
+def changes(package: str, wanted: int, seed: int) -> Iterator[Change]:
+    """Yield random changes in a package, or in the whole engine; each line of a function is equally likely."""
+    rng, engine = random.Random(seed), ROOT / "autograder"
+    paths = sorted(p for p in (engine / package).rglob("*.py") if not {*p.relative_to(engine).parts} & NOT_THE_ENGINE)
     lines = [(path, line) for path in paths for line in range(1, 1 + path.read_text(encoding="utf-8").count("\n"))]
     number = 0
-    while number < CHANGES:
+    while number < wanted:
         path, line = rng.choice(lines)
         text = path.read_text(encoding="utf-8")
         functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
@@ -110,12 +110,11 @@ def survives(change: Change, tree: Path) -> bool:
         (tree / change.file).write_bytes(original)
 
 
-def main(package: str = "", number: str = str(CHANGES)) -> None:
-    chosen = [c for c in changes() if not package or c.file.parts[1] == package][: int(number)]
+def main(package: str = "", wanted: str = str(CHANGES), seed: str = str(SEED)) -> None:
     ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", ".cache", ".site", "dist")
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(shutil.copytree(ROOT, Path(folder, "tree"), ignore=ignored, symlinks=True))
-        for change in chosen:
+        for change in list(changes(package, int(wanted), int(seed))):
             state = "SURVIVES" if survives(change, tree) else "detected"
             print(f"{state} {change.file}:{change.line}: {change.before!r} -> {change.after!r}", flush=True)
 

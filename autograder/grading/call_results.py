@@ -105,8 +105,9 @@ class TestCall:
 
     def counted(self, value: Any) -> Any:
         """Return the result with expected values for parts that do not count; unchanged if the tuples have different lengths."""
-        tuples = all(isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected))
-        if not self.rules.parts or not tuples:
+        if not self.rules.parts or not all(
+            isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected)
+        ):
             return value
         named = zip(self.parts, value, self.expected, strict=True)
         return tuple(returned if name in self.rules.parts else expected for name, returned, expected in named)
@@ -115,7 +116,7 @@ class TestCall:
     def kind(self) -> str:
         return self.call.kind
 
-    @property
+    @cached_property
     def arguments(self) -> dict[str, Any]:
         """The arguments by name, in the order of the reference."""
         return dict(inspect.signature(self.reference).bind_partial(*self.args, **self.kwargs).arguments)

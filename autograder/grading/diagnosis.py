@@ -12,6 +12,7 @@ import hashlib
 import pickle
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -322,6 +323,13 @@ class Analysis:
     @cached_property
     def failing_calls(self) -> frozenset[TestCall]:
         return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
+
+    @cached_property
+    def by_criterion(self) -> Mapping[str, Sequence[CallResult]]:
+        groups = defaultdict[str, list[CallResult]](list)
+        for call_result in self.call_results:
+            groups[call_result.test_call.criterion].append(call_result)
+        return groups
 
     def helpers(self, function: str) -> tuple[str, ...]:
         """Return the helpers that were replaced when the function ran."""

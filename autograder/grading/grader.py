@@ -179,12 +179,14 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         diagnoses = {name: Diagnosis(empty=True) for name in functions} if broken is not None else {}
         visible = Analysis(module, tuple(public.values()), diagnoses)
         every = Analysis(module, (*public.values(), *runner.hidden(module).values()), diagnoses)
+        failing_functions = {test_call.target.function for test_call in every.failing_calls}
         for function in functions if broken is None else ():
-            visible = diagnoser.diagnosed(visible, function)
-            every = diagnoser.diagnosed(every, function)
-            # 3: the function again with correct helpers, then its pure calls in a new process. 4: single edits of its source.
-            every = explainer.explained(every, function)
-            visible = explainer.seen_in_public(visible, every, function)
+            if function in failing_functions:
+                visible = diagnoser.diagnosed(visible, function)
+                every = diagnoser.diagnosed(every, function)
+                # 3: the function again with correct helpers, then its pure calls in a new process. 4: single edits of its source.
+                every = explainer.explained(every, function)
+                visible = explainer.seen_in_public(visible, every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 
@@ -199,7 +201,9 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
-        otherwise = {other_charge: sum(score.points for score in scored(runner, other_rule, visible, every, at_home))}
+        is_right = not failing_functions and all(score.passed for score in scores)
+        other_scores = scores if is_right else scored(runner, other_rule, visible, every, at_home)
+        otherwise = {other_charge: sum(score.points for score in other_scores)}
         tried = [examples[function] for function in functions if function in examples]
         probes = {example.test_call: probe_results for example, probe_results in tried if example is not None}
         preview = tuple(at_home[test_call] for test_call in plan.public[module])

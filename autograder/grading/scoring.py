@@ -113,10 +113,7 @@ class Scoring:
     def __init__(self, rubric: Rubric, analysis: Analysis):
         self.rubric, self.criteria = rubric, rubric.of(analysis.module)
         self.diagnoses, self.helped = analysis.diagnoses, analysis.helped
-        self.of: dict[str, list[CallResult]] = {criterion.id: [] for criterion in self.criteria}
-        for call_result in analysis.call_results:
-            if call_result.test_call.criterion:
-                self.of[call_result.test_call.criterion].append(call_result)
+        self.of = analysis.by_criterion
         # A misconception found in several functions costs points in the first of them, in the order of the rubric.
         last_first = [m for diagnosis in list(self.diagnoses.values())[::-1] for m in diagnosis.misconceptions]
         first = {m.same: m.function for m in last_first}

@@ -134,10 +134,8 @@ def grade(
         *similarity.notices(out),
     ]
     if earlier := sorted(results.keys() - {entry.key for entry in submissions.entries}):
-        named = ", ".join(earlier[:5]) + (", ..." if len(earlier) > 5 else "")
-        run.problems.append(
-            f"{results.results} also has {len(earlier)} results from other runs, which are not in grades.csv: {named}"
-        )
+        also = f"{results.results} also has {len(earlier)} results from other runs, which are not in grades.csv"
+        run.problems.append(f"{also}: {few(earlier, 5)}")
     if missing := [layer for layer in layers.NAMES if layer not in run.layers]:
         advice = "`autograder doctor` shows why; autograder/docs/container/Dockerfile provides all layers"
         run.problems.append(f"the sandbox lacks {', '.join(missing)}; {advice}")

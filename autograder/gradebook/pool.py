@@ -66,7 +66,7 @@ def _files(homework: Homework) -> Iterator[tuple[str, Path]]:
 
 
 def _digest(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 # In a worker process
@@ -225,7 +225,7 @@ def processes(count: int, **options: Any) -> ProcessPoolExecutor:
     try:
         return ProcessPoolExecutor(count, **options)
     except (OSError, ImportError, NotImplementedError) as error:
-        why = getattr(error, "strerror", None) or error
+        why = getattr(error, "strerror", error)
         raise CommandError(f"processes cannot share locks: /dev/shm must exist and be writable ({why})") from error
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from autograder.exceptions import ArgumentsError
 from autograder.gradebook.rows import students
+from autograder.submissions import platforms
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Student, load
+from autograder.submissions.tree import of_folder
 from autograder.tests.files import HOMEWORK, put, zipped
 from autograder.tests.making import FIRST, MODULES, SECOND, Files
 
@@ -100,6 +102,9 @@ def test_mixture_of_two_forms_loses_nobody(tmp_path: Path, seed: int) -> None:
     assert [name for name in names if name not in text] == [], (one, other, text)
 
 
+PREFIXES = zipped(people("prefixes", *NAMES[:2]))
+
+
 @pytest.mark.parametrize(("is_rejected", "files"), [
     (True, {FIRST: "", f"ada/{FIRST}": ""}),  # perhaps the solutions, beside one student's folder
     (True, {FIRST: "", "ada.zip": zipped({f"hw/{FIRST}": ""})}),
@@ -117,6 +122,8 @@ def test_mixture_of_two_forms_loses_nobody(tmp_path: Path, seed: int) -> None:
     (False, {FIRST: "", f"{MODULES[0]}_notes.txt": "", "checks/test_x.py": "", "weights.zip": zipped({"x.npy": ""})}),
     (False, {f"src/{FIRST}": "", "README.md": ""}),
     (False, {"final.py": "x = 1\n"}),
+    (True, {"a.zip": zipped({"b.zip": zipped({"c.zip": PREFIXES})})}),
+    (False, {"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({"d.zip": PREFIXES})})})}),  # too deep to be read
 ])  # fmt: skip
 def test_path_that_may_be_several_students_is_rejected(tmp_path: Path, is_rejected: bool, files: Files) -> None:
     place = put(tmp_path / "class", files)
@@ -211,6 +218,27 @@ def test_account_of_each_clone_is_that_of_its_remote(tmp_path: Path, name: str) 
     assert [entry.students for entry in found.entries] == [
         (Student(folder, login=login),) for folder, login in zip(("hw3-one", "hw3-two"), logins, strict=True)
     ]
+
+
+CONFIG = '[core]\n\tbare = false\n[remote "origin"]\n\tfetch = +refs\n\turl = git@github.com:cs1/hw-ada.git\n'
+COMMITS = [
+    f"{'0' * 40} {one * 40} Kim T <kim@example.org> {at} +0100\tpull: {one}\n"
+    for one, at in (("a", 9), ("b", 1795824000))
+]
+
+
+@pytest.mark.parametrize(("files", "more"), [
+    ({}, {}),
+    ({".git/logs/HEAD": "".join(COMMITS), ".classroom50.yaml": "classroom: 7\nassignment: hw\nowner: x"},
+     {"commit": "b" * 40, "time": "2026-11-28T00:00:00Z", "classroom": "7", "assignment": "hw"}),
+    ({".git/logs/HEAD": COMMITS[0].replace(" 9 ", " nine "), ".classroom50.yaml": "classroom: ''\nassignment: hw"},
+     {"assignment": "hw"}),
+    ({".git/logs/HEAD": "", ".classroom50.yaml": "classroom: hw"}, {}),
+    ({".git/logs/HEAD": COMMITS[0].replace(" 9 ", f" {10**20} "), ".classroom50.yaml": "["}, {}),
+])  # fmt: skip
+def test_clone_has_its_repository_and_what_else_is_known(tmp_path: Path, files: Files, more: dict[str, str]) -> None:
+    place = {"host": "github.com", "owner": "cs1", "repository": "hw-ada"}
+    assert platforms.clone(of_folder(put(tmp_path, {".git/config": CONFIG, **files}))) == place | more
 
 
 def test_uploaded_git_folder_in_a_class_names_nobody(tmp_path: Path) -> None:

@@ -217,11 +217,12 @@ def test_malformed_metadata_loses_no_submission(tmp_path: Path, text: str, monke
 
 def test_damaged_file_in_an_export_affects_only_that_submission(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
-    path.write_bytes(zipped({**EXPORT, f"submission_11/{FIRST}": "marked"}).replace(b"marked", b"harmed"))
-    entries = {entry.key: entry for entry in listing([path], HOMEWORK.rubric).entries}
-    with pytest.raises(CommandError, match="damaged"):
-        load(entries["submission_11"], HOMEWORK.rubric)
-    assert load(entries["submission_12"], HOMEWORK.rubric).files
+    for damaged in (FIRST, "up.zip"):
+        path.write_bytes(zipped({**EXPORT, f"submission_11/{damaged}": "marked"}).replace(b"marked", b"harmed"))
+        entries = {entry.key: entry for entry in listing([path], HOMEWORK.rubric).entries}
+        with pytest.raises(CommandError, match=f"export.zip: .*{damaged} is damaged; download it again"):
+            load(entries["submission_11"], HOMEWORK.rubric)
+        assert load(entries["submission_12"], HOMEWORK.rubric).files
 
 
 SECTION = {f"{name}_assignsubmission_file/{FIRST}": "" for name in ("Dora Dorn_700112", "Emil Erz_700113")}

@@ -7,11 +7,12 @@ import subprocess
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from autograder.exceptions import CommandError
+from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.process import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Note, load, read
@@ -70,6 +71,7 @@ SECOND_ZIP = zipped({f"hw/{SECOND}": "2", "notes.txt": "inner", "three.zip": THI
 DAMAGED = zipped({FIRST: "1", "in.zip": b"marked" + THIRD}).replace(b"marked", b"harmed")
 ZOE = zipped({"Zoë.py": ""})
 LARGER_THAN_DECLARED = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.ZIP_DEFLATED), 22, 24, b"\5\0\0\0")
+SMALLER_THAN_DECLARED = patched(zipped({FIRST: "1"}, zipfile.ZIP_DEFLATED), 22, 24, b"\5\0\0\0")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,8 @@ LARGER_THAN_DECLARED = patched(zipped({FIRST: bytes(range(256)) * 40}, zipfile.Z
         ({"a/bad.zip": b"no zip", FIRST: "1"}, {FIRST: b"1"}, [Note("no_zip", "a/bad.zip")]),
         *(({"up.zip": data}, {}, [Note("no_zip")]) for data in (b"", b"no zip", b"PK\5\6", THIRD[:-30])),
         ({"b/damaged.zip": DAMAGED}, {FIRST: b"1"}, [Note("damaged", "in.zip")]),
-        ({"up.zip": LARGER_THAN_DECLARED}, {}, [Note("damaged", FIRST)]),
+        *(({"up.zip": data}, {}, [Note("damaged", FIRST)]) for data in (LARGER_THAN_DECLARED, SMALLER_THAN_DECLARED)),
+        ({"up.zip": zipped({FIRST: "1", "a.ipynb": "marked"}).replace(b"marked", b"harmed")}, {FIRST: b"1"}, []),
         ({"up.zip": patched(zipped({FIRST: "1"}), 6, 8, b"\1")}, {}, [Note("encrypted", FIRST)]),
         *(({"up.zip": zipped({name: "", FIRST: "1"})}, {FIRST: b"1"}, [Note(kind, name.removesuffix("/"))])
           for name, kind in (("C:evil.py", "outside"), ("a\x1bb.py", "name"), ("n" * 240 + ".py", "name"),
@@ -157,12 +160,14 @@ def test_special_files_are_not_read(tmp_path: Path, name: str, kind: str) -> Non
 
 
 @POSIX
-def test_file_replaced_by_a_link_after_listing_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_file_replaced_by_a_link_or_pipe_after_listing_is_not_read(tmp_path: Path, kind: str) -> None:
     place = put(tmp_path / "ada", {FIRST: "own", SECOND: "own"})
     (entry,) = listing([place], HOMEWORK.rubric).entries
     (place / FIRST).unlink()
-    put_special(place / FIRST, "link", put(tmp_path, {"neighbour.py": "right"}) / "neighbour.py")
-    assert load(entry, HOMEWORK.rubric).files == {SECOND: b"own"}
+    put_special(place / FIRST, kind, put(tmp_path, {"neighbour.py": "right"}) / "neighbour.py")
+    found = load(entry, HOMEWORK.rubric)
+    assert (found.files, found.notes) == ({SECOND: b"own"}, (Note("link", FIRST),))
 
 
 @POSIX
@@ -213,20 +218,20 @@ HALF = zipped({f"{number}.txt": " " * 400_000 for number in range(2)})
 HARMED = zipped({f"{number}.txt": "marked" + " " * 400_000 for number in range(4)}).replace(b"marked", b"harmed")
 
 
-@pytest.mark.parametrize(("place", "files", "number", "kinds"), [
-    ("up", {"a.py": "#" * 400_000, "one.zip": HALF, "two.zip": HALF}, 2, {"large": 3}),  # the total of all zips and files
-    ("up", {f"{name}.zip": bytes(900_000) for name in "abcd"}, 0, {"no_zip": 2, "zip_large": 2}),
-    ("up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}, 0, {"zip_many": 5}),
+@pytest.mark.parametrize(("place", "files", "number", "notes"), [
+    ("up", {"a.py": "#" * 400_000, "one.zip": HALF, "two.zip": HALF}, 2, {("large", 0): 3}),  # the total of all zips and files
+    ("up", {f"{name}.zip": bytes(900_000) for name in "abcd"}, 0, {("no_zip", 0): 2, ("zip_large", 2): 2}),
+    ("up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}, 0, {("zip_many", 5): 5}),
     # Damaged members count, otherwise ten thousand of them would all be decompressed.
-    ("up", {"up.zip": HARMED}, 0, {"damaged": 2, "large": 2}),
-    ("up", {f"{number}.txt": "" for number in range(9)}, 5, {"many": 1}),
-    ("up", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}, 0, {"many": 1}),  # names are not looked at
+    ("up", {"up.zip": HARMED}, 0, {("damaged", 0): 2, ("large", 0): 2}),
+    ("up", {f"{number}.txt": "" for number in range(9)}, 5, {("many", 5): 1}),
+    ("up", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}, 0, {("many", 5): 1}),  # names are not looked at
 ])  # fmt: skip
 def test_limits_apply_to_files_names_and_zips(
-    tmp_path: Path, place: str, files: Files, number: int, kinds: dict[str, int]
+    tmp_path: Path, place: str, files: Files, number: int, notes: dict[tuple[str, int], int]
 ) -> None:
     found = read(put(tmp_path / place, files), limited(SMALL))
-    assert (len(found.files), Counter(note.kind for note in found.notes)) == (number, kinds)
+    assert (len(found.files), Counter((note.kind, note.number) for note in found.notes)) == (number, notes)
     assert sum(map(len, found.files.values())) <= SMALL.upload_mb * 2**20
 
 
@@ -245,18 +250,28 @@ def test_zip_with_too_many_members_is_not_opened(tmp_path: Path, monkeypatch: py
 # Files that the grader cannot read
 
 
-def test_unreadable_file_or_folder_is_an_error() -> None:
-    for closed in (FIRST, "data"):
-        with as_nobody() as folder:
-            put(folder, {FIRST: "1", "data/x.txt": ""})
-            (folder / closed).chmod(0)
-            with pytest.raises(CommandError, match="ermission"):
+@pytest.mark.parametrize("closed", [FIRST, "data", "up.zip", "a.ipynb"])
+def test_unreadable_file_or_folder_is_an_error(closed: str) -> None:
+    """A notebook would not be graded, so it need not be readable."""
+    with as_nobody() as folder:
+        put(folder, {FIRST: "1", "data/x.txt": "", "up.zip": zipped({SECOND: "2"}), "a.ipynb": "{}"})
+        (folder / closed).chmod(0)
+        if closed == "a.ipynb":
+            assert read(folder, HOMEWORK.rubric).refused == (Note("beside", closed),)
+        else:
+            with pytest.raises(CommandError, match=r"^/.*: cannot be read \(Permission denied\)$"):
                 read(folder, HOMEWORK.rubric)
-            (folder / closed).chmod(0o700)
+        with (
+            pytest.raises(ArgumentsError, match=f"^{folder}/up.zip: Permission")
+            if closed == "up.zip"
+            else nullcontext()
+        ):
+            assert len(listing([folder / "up.zip", folder / FIRST], HOMEWORK.rubric).entries) == 2
+        (folder / closed).chmod(0o700)
 
 
 def test_missing_or_vanished_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match="no such file"):
+    with pytest.raises(CommandError, match=f"^{tmp_path}/nowhere: No such file or directory$"):
         read(tmp_path / "nowhere", HOMEWORK.rubric)
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))

@@ -7,7 +7,19 @@ from collections.abc import Callable
 import pytest
 from markdown_it import MarkdownIt
 
-from autograder.submissions.text import as_code, cell, cleaned_code, markdown, printable, without_places
+from autograder.submissions.submission import Student
+from autograder.submissions.text import (
+    as_code,
+    cell,
+    cleaned_code,
+    counted,
+    few,
+    listed,
+    markdown,
+    number,
+    printable,
+    without_places,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +91,14 @@ def test_cell_is_never_a_formula_even_after_a_semicolon(text: str) -> None:
 def test_cell_drops_control_characters_and_keeps_numbers() -> None:
     assert cell("a\x1b[31m\u202eb\0c\nd") == "a[31mbc d"
     assert (cell(-1.5), cell('O\'Neil, "Pat"; x'), cell("")) == (-1.5, 'O\'Neil, "Pat"; x', "")
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (number(2.0), 2), (number(2.5), 2.5), (number(0.1 + 0.2), 0.3), (counted(1, "file"), "1 file"), (counted(0, "file"), "0 files"),
+    (counted(2.5, "point"), "2.5 points"), (few("abc", 3), "a, b, c"), (few("abcd", 3), "a, b, c and 1 more"),
+    (listed("a"), "a"), (listed("aba"), "a and b"), (listed("abc", "or"), "a, b or c"), (listed(""), ""),
+    (Student("Ada", "1", "a@x"), "Ada (a@x)"), (Student("", "1"), "(1)"), (Student("1", "1"), "1"), (Student(), "nobody"),
+    (cell("a\x1b[31m\u202eb\0c\nd"), "a[31mbc d"),
+])  # fmt: skip
+def test_numbers_lists_and_people_in_sentences(value: object, text: object) -> None:
+    assert str(value) == str(text)

@@ -1,21 +1,30 @@
 """`autograder grade` and the commands that read its output. The commands of the how-to guides are run as written."""
 
+import contextlib
+import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from autograder.cli import explain
 from autograder.cli.main import main
+from autograder.exceptions import ArgumentsError
 from autograder.gradebook import sample
 from autograder.gradebook.store import Outcome
+from autograder.grading.scoring import CriterionScore
+from autograder.grading.student_tests import FunctionTests
 from autograder.homework.homework import PACKAGE
-from autograder.submissions.submission import Student
+from autograder.shared.compare import Failure
+from autograder.submissions.submission import Student, Submission
 from autograder.tests.files import HOMEWORK, put, table_of
 from autograder.tests.forked import python
-from autograder.tests.making import document, run
+from autograder.tests.making import document, known, misconception, raised, run
 
 
 def command(*arguments: object) -> Result:
@@ -142,14 +151,73 @@ def test_explain_earned_criterion(graded: Path) -> None:
     )
 
 
-@pytest.mark.slow
-def test_explain_reports_changed_and_missing_submissions(graded: Path) -> None:
-    put(graded.parent / "class" / "ada", {"extra.py": "1\n"})
-    changed = command("explain", graded / "results/ada.json", "layernorm.rms")
-    assert "note: the submission has changed since it was graded" in changed.output
-    shutil.copy(graded / "results/ada.json", graded / "results/gone.json")
-    gone = command("explain", graded / "results/gone.json", "layernorm.rms")
-    assert gone.exit_code == 2 and "gone: not among the submissions of this run any more" in gone.output
+def test_explain_reports_changed_missing_and_damaged_results(graded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also that the kit has changed since then. The submission is graded as it was, if it has not changed."""
+    graded_files = list[set[str]]()
+
+    class Opened(contextlib.nullcontext[None]):
+        def __enter__(self) -> Any:
+            return self
+
+        def grade(self, submission: Submission) -> None:
+            graded_files.append({*submission.files})
+            raise ArgumentsError("graded")
+
+    monkeypatch.setattr("autograder.cli.explain.open_grader", lambda _: Opened())
+    run, name = shutil.copytree(graded, graded.parent / "again"), "layernorm.rms"
+    path, copy = run / "results/ada.json", graded.parent / "class/ada/layernorm (1).py"
+    document = json.loads(path.read_text())
+    said = [command("explain", path, name).stderr]
+    path.write_text(json.dumps(document | {"extra_data": document["extra_data"] | {"kit": "another"}}))
+    said += [command("explain", path, name).stderr]
+    put(copy.parent, {copy.name: "x = 1\n"})
+    said += [command("explain", path, name).stderr]
+    for text in ("[]", "{", '{"extra_data": 1}'):
+        path.write_text(text)
+        said += [command("explain", path, name).stderr]
+    said += [command("explain", path.rename(path.with_stem("gone")), name).stderr]
+    copy.unlink()
+    notes = (
+        "note: the submission has changed since it was graded\n",
+        ("note: the kit has changed since then; this output is from the current kit\n"),
+    )
+    assert said == [
+        "autograder: graded\n", f"{notes[1]}autograder: graded\n", f"{notes[0]}{notes[1]}autograder: graded\n",
+        *[f"autograder: {path}: not a result of this kit\n"] * 3,
+        f"autograder: gone: not among the submissions of this run any more; see {run / 'run.json'}\n",
+    ]  # fmt: skip
+    assert graded_files == [{"layernorm.py"}, {"layernorm.py"}, {"layernorm.py", copy.name}]
+
+
+VARIANCE, EPS = map(known, ("sample_variance", "eps_missing"))
+OBSERVED = misconception("layer_norm", "changes_x", does="It changes x.", right="Copy it.", known=False)
+EDIT = misconception("layer_norm", "edit", does="An edit.", right="", known=False)
+WRONG = [replace(raised("layer_norm", "ValueError"), failure=failure) for failure in (Failure("value"), None)]
+FILE = "autograder/homework/misconceptions/layernorm/layer_norm.py"
+ROWS = (HOMEWORK.folder / FILE).read_text(encoding="utf-8").splitlines()
+LINES = {one: next(at for at, row in enumerate(ROWS, 1) if f'"{one.name}"' in row) for one in (VARIANCE, EPS)}
+NAMED = [f"{one.id} ({FILE}:{line}): {one.does}" for one, line in LINES.items()]
+
+
+@pytest.mark.parametrize(("values", "lines"), [
+    ({"misconceptions": (VARIANCE,)}, [NAMED[0], "  it reproduces all 2 results of layer_norm, 1 of them wrong"]),
+    ({"misconceptions": (VARIANCE, EPS)}, [line for name in NAMED for line in (
+        name, "  with the other mistakes named, it reproduces all 2 results of layer_norm, 1 of them wrong")]),
+    ({"misconceptions": (VARIANCE,), "at_least": True, "charged": ("a.b", "a.c")},
+     [NAMED[0], "  it explains some of the 1 wrong results of layer_norm", "costs a.b, a.c"]),
+    ({"misconceptions": (OBSERVED, EDIT)}, ["observed: It changes x.",
+     "edit in layernorm.py: a single edit of layer_norm makes every call pass"]),
+    ({"undecided": (VARIANCE, EPS)}, ["these misconceptions give the same result in every call, so none is named: "
+     "layer_norm.sample_variance, layer_norm.eps_missing"]),
+    ({"blamed": ("softmax", "layer_norm")}, ["tested with a correct softmax, layer_norm in place of the student's",
+     "none: no call fails in a way that counts for this criterion"]),
+    ({"call_result": WRONG[0]}, ["none: no misconception and no single edit explains the calls"]),
+    ({"tests": FunctionTests("layer_norm", detected=2, total=3)}, ["the tests of layer_norm detect 2 of 3"]),
+    ({"tests": FunctionTests("layer_norm", "few")}, ["few"]),
+])  # fmt: skip
+def test_explain_describes_the_diagnosis(values: dict[str, Any], lines: list[str]) -> None:
+    score = CriterionScore(HOMEWORK.rubric.criteria["layernorm.statistics"], "mistake", **values)
+    assert list(explain._diagnosis(HOMEWORK, score, WRONG)) == lines
 
 
 @pytest.mark.parametrize(

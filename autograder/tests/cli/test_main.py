@@ -2,18 +2,25 @@
 
 import contextlib
 import errno
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder.audit import audit, cases
-from autograder.audit.cases import Row
+from autograder.audit import audit, cases, public
+from autograder.audit.audit import PairVerdict
+from autograder.audit.cases import Case, GradedCall, Row
+from autograder.audit.public import Detection
 from autograder.cli import doctor
+from autograder.cli import grade as commands
 from autograder.cli.main import Commands, main
 from autograder.exceptions import ArgumentsError, CommandError, SandboxError
+from autograder.gradebook import sample
 from autograder.release import packing
 from autograder.sandbox import layers
 from autograder.sandbox.protocol import Ended, Error, Response
@@ -100,18 +107,127 @@ def test_audit_against_a_file_prints_the_rows_that_differ(monkeypatch: pytest.Mo
     assert status == 2 and "is not a file written by --rows" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("public", "--only", "layer_norm"), "there is no module 'layer_norm'"),
-        (("tolerances", "--only", "layer_norm"), "there is no module 'layer_norm'; known modules: layernorm"),
-        (("mutants", "--only", "layernorm"), "cannot be combined with --only"),
-        (("mutants", "--rows", "rows.json"), "writes no rows"),
-    ],
-)
-def test_invalid_selections_are_reported(arguments: tuple[str, ...], said: str) -> None:
-    done = CliRunner().invoke(main, ["audit", *arguments])
-    assert done.exit_code == 2 and said in done.output
+MODULES = f"known modules: {', '.join(HOMEWORK.rubric.modules)}"
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("audit public --only layer_norm", f"Error: Invalid value: there is no module 'layer_norm'; {MODULES}"),
+    ("audit tolerances --only layernorm,layer_norm", f"Error: Invalid value: there is no module 'layer_norm'; {MODULES}"),
+    ("audit --only layer_norm,no", f"Error: Invalid value: there is no module, function or misconception 'no'; {MODULES}"),
+    ("audit mutants --only layernorm", "Error: `audit mutants` covers all modules and cannot be combined with --only"),
+    ("audit mutants --rows rows.json", "Error: `audit mutants` writes no rows: leave out --rows and --against"),
+    ("audit public --against rows.json", "Error: `audit public` writes no rows: leave out --rows and --against"),
+    ("learn", "Error: give the OUT folder of a run, or --accept FILE"),
+    ("learn out --accept draft.txt", "Error: give the OUT folder of a run, or --accept FILE"),
+    ("new", "autograder: give the name of a module, or --homework DIR for a new homework"),
+    ("new fit --title Fitting", "autograder: --title is for a new homework: give --homework as well"),
+    ("grade . -o a/../out --late-days out/late-days.csv", "autograder: out/late-days.csv: this run writes that file; give the "
+     "late days left before this homework"),
+])  # fmt: skip
+def test_arguments_that_do_not_fit_are_one_line(words: str, said: str) -> None:
+    done = CliRunner().invoke(main, words.split())
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, said)
+
+
+FIRST, SECOND = HOMEWORK.of_module("layernorm")[:2]
+DETECTION = Detection(FIRST, ("test_one",), "named")
+PAIRS = [PairVerdict(made(WRONG), what, what.upper()) for what in ("both", "masked", "wrong")]
+DEVIATIONS = {
+    GradedCall("layernorm", "test_a", 3, "float64", 1e-6, "layernorm.statistics"): 2e-6,
+    GradedCall("layernorm", "test_b", 1, "float32", 1e-4): 2e-3,
+}
+
+
+def returning(value: Any) -> Callable[..., Any]:
+    return lambda *_, **__: value
+
+
+COMMANDS: list[tuple[str, dict[str, Any], int, str]] = [
+    ("audit mutants --jobs 2", {"audit.mutants.report": lambda _, jobs: jobs}, 2, ""),
+    ("audit public --only layernorm --jobs 2", {"audit.public.run": lambda _, only, jobs: [DETECTION] * (only == ["layernorm"])},
+     0, "\n".join([*public.lines([DETECTION]), ""])),
+    ("audit pairs", {"audit.cases.pairs": returning([WRONG] * 3), "audit.cases.each": returning(iter(PAIRS))}, 1,
+     "\n".join([*audit.pair_lines(PAIRS), f"PROBLEM {PAIRS[2]}", "1 problem.", ""])),
+    ("audit pairs", {"audit.cases.pairs": returning([WRONG]), "audit.cases.each": returning(iter(PAIRS[:1]))}, 0,
+     "\n".join([*audit.pair_lines(PAIRS[:1]), "No problems.", ""])),
+    ("build", {"release.build.build": lambda *values: [values[1], *map(str, values[3:])]}, 0, "dist\nTrue\nFalse\nNone\n"),
+    ("build -o out --pyodide files", {"release.build.build": lambda *values: values[4:], "release.site.notebook.is_installed":
+     lambda: True}, 0, "True\nfiles\n"),
+    ("new fit", {"release.drafts.add": lambda _, name: [Path("a.py"), name]}, 0, (
+        "a.py\nfit\n\nReplace the text of the draft; `autograder build` names the lines that are left.\n"
+        "Then: autograder build; autograder grade solutions -o dist/graded; autograder audit --only fit\n")),
+    *((f"new {name} --homework folder", {"release.drafts.new_homework": lambda *values: values}, 0, (
+        f"{(Path('folder'), name or 'centred_rows', '')}\n\n"
+        "It is complete: run these commands there, then replace its module with your own.\n"
+        "autograder build; autograder grade solutions -o dist/graded; autograder audit\n")) for name in ("", "fit")),
+    ("rehearse a.zip ada", {"release.rehearsal.rehearse": lambda *values: values, "release.rehearsal.report": lambda done:
+     map(str, done)}, 0, "a.zip\nada\nFalse\n"),
+    ("learn --accept a.txt", {"audit.learning.accept": lambda _, file: file}, 0,
+     "a.txt updated. Next: autograder build, then autograder audit\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "patches", "status", "printed"), COMMANDS)
+def test_command_prints_what_its_function_returns(
+    monkeypatch: pytest.MonkeyPatch, words: str, patches: dict[str, Any], status: int, printed: str
+) -> None:
+    for name, function in patches.items():
+        monkeypatch.setattr(f"autograder.{name}", function)
+    done = CliRunner().invoke(main, words.split())
+    assert (done.exit_code, done.stdout) == (status, printed)
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_demo_builds_grades_the_sample_class_and_lists_the_next_steps(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int
+) -> None:
+    @click.command()
+    @click.argument("paths")
+    @click.option("--out")
+    @click.option("--fresh")
+    @click.option("--jobs", default="1")
+    def grade(**values: Any) -> None:
+        click.echo(str(values))
+        raise SystemExit(status)
+
+    monkeypatch.setattr("autograder.release.build.build", lambda *_, **more: click.echo(str(more)))
+    monkeypatch.setattr(commands, "grade", grade)
+    done = CliRunner().invoke(main, ["demo", "-o", str(tmp_path)])
+    values = {"paths": (tmp_path / "sample",), "out": tmp_path / "graded", "fresh": True, "jobs": "1"}
+    assert (done.exit_code, done.stdout) == (
+        status,
+        f"""\
+{{'check': False, 'with_site': True}}
+{values}
+
+Next steps
+  1. open the class report in a browser: {tmp_path}/graded/report.html
+  2. give this to students: {tmp_path}/student.zip
+  3. or let them work in a browser: publish this folder, or try it with python -m http.server -d: {tmp_path}/site
+  4. upload this to Gradescope: {tmp_path}/autograder.zip
+""",
+    )
+    assert {path.name for path in (tmp_path / "sample").iterdir()} == sample.students(HOMEWORK).keys()
+
+
+def test_audit_of_tolerances_prints_the_margins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.release.build.wrong_versions", returning(["a wrong version"]))
+    monkeypatch.setattr("autograder.release.build.wrong_docstrings", returning(["a wrong docstring"]))
+    row = Row(Case("alternative", "loops"), {}, deviations=DEVIATIONS)
+    monkeypatch.setattr(cases, "cases", returning([row.case]))
+    monkeypatch.setattr(audit, "run", returning([row, replace(BEFORE, deviations=DEVIATIONS)]))
+    monkeypatch.setattr(audit, "problems", lambda *_, complete: [f"a problem, complete: {complete}"])
+    done = CliRunner().invoke(main, ["audit", "tolerances", "--only", "layernorm"])
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    start = lines.index("check dtype correct, at most tolerance wrong, at least")
+    assert done.exit_code == 1 and lines[start + 1 :] == [
+        "layernorm test_a #3 float64 2.0e-06 1e-06 2.0e-06",
+        "layernorm test_b #1 float32 2.0e-03 1e-04 none is wrong",
+        "PROBLEM a wrong docstring", "PROBLEM a wrong version", "PROBLEM a problem, complete: True",
+        "PROBLEM layernorm, test_a: correct solutions exhaust the tolerance",
+        "PROBLEM layernorm, test_b: correct solutions exhaust the tolerance",
+        "PROBLEM layer_norm.sample_variance: no result deviates by ten times the tolerance", "6 problems.",
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

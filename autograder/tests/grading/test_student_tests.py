@@ -5,7 +5,6 @@ import importlib
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,6 @@ from autograder.homework.homework import Homework
 from autograder.homework.rubric import TESTS_FILE
 from autograder.release.home_table import importable_checks
 from autograder.sandbox.sandbox import Sandbox
-from autograder.shared.running_tests import pytest_module
 from autograder.submissions.submission import Submission
 from autograder.tests.attacks import calling_nothing
 from autograder.tests.conftest import QUICK
@@ -193,25 +191,6 @@ def test_tests_belong_to_the_longest_function_name_and_three_functions_count(hom
         "layer_norm": ["test_layer_norm", "test_layer_norm_b"],
         "softmax": ["test_softmax_of_rows"],
     }
-
-
-def test_pytest_replacement_supports_parametrize_and_raises() -> None:
-    fake: Any = pytest_module()
-    seen = list[tuple[int, int]]()
-
-    def test(a: int, unused: int, b: int) -> None:
-        seen.append((a, b))
-
-    marked = fake.mark.parametrize("a, unused", [(1, 0), (2, 0)])(test)
-    fake.mark.parametrize("b", [3, 4])(marked)()
-    assert sorted(seen) == [(1, 3), (1, 4), (2, 3), (2, 4)]
-    with fake.raises(ValueError, match="he"):
-        raise ValueError("the text")
-    for wrong in (lambda: None, lambda: int("x")):
-        with pytest.raises(AssertionError), fake.raises(ValueError, match="other"):
-            wrong()
-    with pytest.raises(KeyError), fake.raises(ValueError):
-        raise KeyError
 
 
 def test_criteria_of_student_tests_come_last_and_only_if_the_rubric_has_them(

@@ -1,4 +1,4 @@
-"""Finds names that do not exist where they are used: those of PyTorch, those that NumPy 2 removed, and misspelt ones.
+"""Finds names that do not exist where they are used: those of PyTorch, and misspelt ones.
 
 `slips` returns the statements of a function with such names replaced. An edit (edits.py) tries each replacement, so a slip is
 reported only if the function is correct without it.
@@ -72,15 +72,6 @@ KEYWORDS = {
     "dims": "axis",
     "input": "a",
     "attn_mask": "mask",
-}
-REMOVED = {
-    "Inf": "inf",
-    "infty": "inf",
-    "NaN": "nan",
-    "float_": "float64",
-    "product": "prod",
-    "alltrue": "all",
-    "in1d": "isin",
 }
 REDUCTIONS = ("mean", "sum", "var", "std", "max", "min", "prod", "any", "all")
 NO_INDICES = "PyTorch's `{0}` also returns indices; NumPy's returns the {0}imum alone."
@@ -160,27 +151,29 @@ class _Replacing(ast.NodeTransformer):
         if self.only not in (None, sentence) or len(sentence) > LONGEST:
             return old
         self.replaced.append((old.lineno, sentence))  # type: ignore[attr-defined]
-        return ast.copy_location(new, old) if new is not old else old
+        return ast.copy_location(new, old)
 
     def visit_Call(self, node: ast.Call) -> Any:
         is_torch = any(keyword.arg in ("keepdim", "dim") for keyword in node.keywords)
         self.generic_visit(node)
+        node.keywords = [self._keyword(node, keyword) for keyword in node.keywords]
         if isinstance(node.func, ast.Attribute):
             name, of = node.func.attr, node.func.value
             module = of.id if isinstance(of, ast.Name) and of.id in self.names.modules else ""
+            is_submodule = isinstance(of, ast.Attribute) and ast.unparse(of.value) in self.names.modules  # np.linalg
             is_torch_function = module == self.names.numpy and not hasattr(np, name) and name not in FUNCTIONS
             array, args = (node.args[0], node.args[1:]) if is_torch_function and node.args else (of, node.args)
             form = METHODS.get((name, len(args))) or METHODS.get((name, None))
-            if form is not None and (not module or is_torch_function):
+            if form is not None and not is_submodule and (not module or is_torch_function):
                 letters = list("ab"[: len(args)]) if (name, len(args)) in METHODS else ["..."]
                 call = f"x.{name}({', '.join(letters)})" if not module else f"{name}({', '.join(['x', *letters])})"
-                sentence = f"`{call}` is PyTorch; NumPy has `{_readable(form)}`."
+                readable = form.replace("*args", "...").replace("args", "(...)")
+                sentence = f"`{call}` is PyTorch; NumPy has `{readable}`."
                 return self._replace(node, self._formed(form, array, args, node.keywords), sentence)
-        if called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
-            keyword = ast.keyword("keepdims", node.args[-1])
-            new = ast.Call(node.func, node.args[:-1], [*node.keywords, keyword])
+        last = node.args[-1] if len(node.args) > 1 and called(node) in REDUCTIONS else None
+        if isinstance(last, ast.Constant) and type(last.value) is bool:
+            new = ast.Call(node.func, node.args[:-1], [*node.keywords, ast.keyword("keepdims", last)])
             return self._replace(node, new, "PyTorch takes `keepdim` as second argument; NumPy needs `keepdims=True`.")
-        node.keywords = [self._keyword(node, keyword) for keyword in node.keywords]
         if is_torch:
             node.is_torch = True  # type: ignore[attr-defined]
         return node
@@ -224,22 +217,24 @@ class _Replacing(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
-        name, of, similar = node.attr, node.value, None
+        name, of = node.attr, node.value
         if name == "values" and isinstance(of, ast.Call) and hasattr(of, "is_torch") and called(of) in ("max", "min"):
             return self._replace(node, of, NO_INDICES.format(called(of)))
-        if not (isinstance(of, ast.Name) and of.id == self.names.numpy):
-            is_module = isinstance(of, ast.Name) and of.id in self.names.modules
-            is_named = hasattr(np.ndarray, name) or any(name == method for method, _ in METHODS)
-            similar = None if is_module or is_named else _nearest(name, _public(np.ndarray))
-            sentence = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
-        elif name in FUNCTIONS and not hasattr(np, name):
+        is_numpy = isinstance(of, ast.Name) and of.id == self.names.numpy
+        is_module = isinstance(of, ast.Name) and of.id in self.names.modules
+        if hasattr(np if is_numpy else np.ndarray, name) or (is_module and not is_numpy):
+            return node
+        similar: str | None
+        if is_numpy and name in FUNCTIONS:
             similar, sentence = FUNCTIONS[name], f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
-        elif name in REMOVED and not hasattr(np, name):
-            similar, sentence = REMOVED[name], f"NumPy 2 has no `np.{name}`; use `np.{REMOVED[name]}`."
-        else:
-            is_form = any(name == method for method, _ in METHODS)  # visit_Call replaces it
-            similar = None if hasattr(np, name) or is_form else _nearest(name, _public(np))
+        elif any(name == method for method, _ in METHODS):
+            return node  # visit_Call replaces it
+        elif is_numpy:
+            similar = _nearest(name, dir(np))
             sentence = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
+        else:
+            similar = _nearest(name, dir(np.ndarray))
+            sentence = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
         return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
 
     def visit_Name(self, node: ast.Name) -> Any:
@@ -270,25 +265,13 @@ class _Replacing(ast.NodeTransformer):
         return filled
 
 
-def _readable(form: str) -> str:
-    return form.replace("*args", "...").replace("args", "(...)")
-
-
 def called(node: ast.Call) -> str:
     """Return the name of the function or method that a call names; "" if it names none."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _is_bool(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) is bool
-
-
 def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
     return (node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-
-
-def _public(thing: Any) -> list[str]:
-    return [name for name in dir(thing) if not name.startswith("_")]
 
 
 def _nearest(name: str, names: Sequence[str]) -> str | None:

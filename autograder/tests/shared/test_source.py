@@ -12,7 +12,10 @@ from autograder.shared.source import (
     is_stub,
     no_python,
     parsed,
+    rename_advice,
     repeated_definition,
+    resembles,
+    text_lines,
 )
 
 
@@ -21,22 +24,47 @@ from autograder.shared.source import (
     (b" \n\n", "m.py is blank: save your work in it"),
     (b"x = (1\n", ""),  # the SyntaxError is clear enough
     ("x = 1".encode("utf-16"), "m.py is saved as UTF-16: save it as UTF-8"),
-    (b'{\n "cells": [], "metadata": {}}', "m.py is a notebook"),
-    (b"import a\n!pip install b\n", "m.py, line 2 is for notebooks only: !pip install b"),
-    (b"def f():\n    >>> x\n", "m.py, line 2 begins with Python's prompt"),
+    (b"a\0b\0c", "m.py is saved as UTF-16: save it as UTF-8"),
+    (b'{\n "cells": [], "metadata": {}}', "m.py is a notebook: copy the code of its cells into a new file m.py"),
+    (b"import a\n!pip install " + b"b" * 99, f"m.py, line 2 is for notebooks only: !pip install {'b' * 47}"),
+    (b"%a", "m.py, line 1 is for notebooks only: %a"), (b"x = 1\n(\n%a", ""),
+    (b"def f():\n    >>> x\n", "m.py, line 2 begins with Python's prompt >>>: remove it"),
     (b"\x00", "m.py contains null bytes from line 1 on: copy its text into a new file m.py"),
-    (b"x = 1\ny = 2\n" + bytes(20), "m.py contains null bytes from line 3 on"),
+    (b"a\0b", "m.py contains null bytes from line 1 on: copy its text into a new file m.py"),
+    (b"a\n\0b", "m.py contains null bytes from line 2 on: copy its text into a new file m.py"),
+    (b"x = 1\ny = 2\n" + bytes(20), "m.py contains null bytes from line 3 on: copy its text into a new file m.py"),
     (b"\xef\xbb\xbfx = 1\n", ""),
     ("# coding: latin-1\nx = 'é'\n".encode("latin-1"), ""),
     ("x = 'é'\n".encode("latin-1"), "m.py is not saved as UTF-8: save it again with that encoding"),
-    ("# coding: utf-8\nx = 1\ny = 'é'\n".encode("cp1252"), "m.py is not saved as UTF-8"),
-    ("# coding: ascii\nx = 'é'\n".encode(), "m.py declares the encoding ascii: delete that line and save the file"),
-    (b"\xef\xbb\xbf# coding: latin-1\n", "m.py declares the encoding latin-1: delete that line"),
-    (b"# coding: punycode\nx = 1\n", "m.py declares the encoding punycode: delete that line and save the file"),
+    ("# coding: utf-8\nx = 1\ny = 'é'\n".encode("cp1252"), "m.py is not saved as UTF-8: save it again with that encoding"),
+    ("# coding: ascii\nx = 'é'\n".encode(), "m.py declares the encoding ascii: delete that line and save the file as UTF-8"),
+    (b"\xef\xbb\xbf# coding: latin-1\n", "m.py declares the encoding latin-1: delete that line and save the file as UTF-8"),
+    (b"# coding: punycode\nx = 1\n", "m.py declares the encoding punycode: delete that line and save the file as UTF-8"),
     (b"x = " + b"-" * 9000 + b"1\n", ""),  # nested too deeply
 ])  # fmt: skip
 def test_file_that_is_not_python_is_described(data: bytes, said: str) -> None:
-    assert no_python(data, "m.py").startswith(said) and bool(said) == bool(no_python(data, "m.py"))
+    assert no_python(data, "m.py") == said
+
+
+@pytest.mark.parametrize(("data", "lines"), [
+    (b"", [""]), (b"a\r\nb\rc\n", ["a", "b", "c", ""]), (b"\xef\xbb\xbfa\n\xff", ["a", "\ufffd"]),
+    (b"# coding: latin-1\n\xe9", ["# coding: latin-1", "é"]),
+    ("# coding: punycode\né".encode(), ["# coding: punycode", "é"]),
+])  # fmt: skip
+def test_lines_are_those_that_python_counts(data: bytes, lines: list[str]) -> None:
+    assert text_lines(data) == lines
+
+
+@pytest.mark.parametrize(("name", "alike"), [
+    ("MyModule.py", True), ("my_module (1).py", True), ("folder/2-my-module.py.txt", True), ("My Mödule.ipynb", True),
+    ("my_module_final.py", True),
+    ("mymodul.py", False), ("x_my_module_y.py", False), ("my_module/other.py", False),
+])  # fmt: skip
+def test_misnamed_file_is_recognised(name: str, alike: bool) -> None:
+    assert resembles(name, "my_module") is alike
+    assert rename_advice(name, "m.py") == (
+        "that is a notebook: copy its code into a file m.py" if name.endswith("b") else "rename it to m.py"
+    )
 
 
 @pytest.mark.parametrize(("head", "declared", "readable"), [
@@ -49,6 +77,9 @@ def test_file_that_is_not_python_is_described(data: bytes, said: str) -> None:
     (b"\n# coding: utf-7\n", "utf-7", False),
     (b"# coding: latin-2\n", "latin-2", False),
     (b"y = 1\n# coding: punycode\n", "", True),
+    (b"# a\n\n# coding: punycode\n", "", True),
+    (b"#" * 2000 + b"\n# coding: cp1252\n", "cp1252", True),
+    (b"# coding: iso-latin-1-unix\n", "iso-latin-1-unix", True),
 ])  # fmt: skip
 def test_only_a_few_declared_encodings_are_supported(head: bytes, declared: str, readable: bool) -> None:
     data = head + b"x = 1\n"
@@ -86,6 +117,10 @@ def test_decoded_text_matches_python() -> None:
 
 @pytest.mark.parametrize(("body", "stub"), [
     ("raise NotImplementedError", True),
+    ("raise NotImplementedError('later')", True),
+    ("'About.'\n    pass\n    return None", True),
+    ("return y", False),
+    ("return 1", False),
     ("return None", True),
     ("return", True),
     ("return x", True),

@@ -104,14 +104,11 @@ def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
         if kit_digest(folder) != kit:
             advice = "install the same version everywhere and do not edit it during a run"
             raise CommandError(f"a worker has a different version of the kit; {advice}")
-        for is_last in (False, True):
-            try:
-                result = warm(folder).grade(submission)
-                break
-            except BaseException as error:
-                cool()
-                if is_last or not isinstance(error, SandboxError):
-                    raise
+        try:
+            result = warm(folder).grade(submission)
+        except SandboxError:
+            cool()
+            result = warm(folder).grade(submission)
     guesses = class_statistics.guesses(result.homework, submission)
     return Grade.of(result, tuple(class_statistics.unexplained(result)), guesses)
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,20 @@ from click.testing import CliRunner, Result
 from autograder.cli import explain
 from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError
-from autograder.gradebook import sample
+from autograder.gradebook import pool, sample
+from autograder.gradebook.batch import Run
+from autograder.gradebook.similar import Pair
 from autograder.gradebook.store import Outcome
 from autograder.grading.scoring import CriterionScore
 from autograder.grading.student_tests import FunctionTests
 from autograder.homework.homework import PACKAGE
+from autograder.sandbox import layers
 from autograder.shared.compare import Failure
-from autograder.submissions.submission import Student, Submission
+from autograder.submissions.exports import listing
+from autograder.submissions.submission import Student, Submission, load
 from autograder.tests.files import HOMEWORK, put, table_of
 from autograder.tests.forked import python
-from autograder.tests.making import document, known, misconception, raised, run
+from autograder.tests.making import document, grade_of_points, known, misconception, raised, run
 
 
 def command(*arguments: object) -> Result:
@@ -175,18 +180,29 @@ def test_explain_reports_changed_missing_and_damaged_results(graded: Path, monke
     for text in ("[]", "{", '{"extra_data": 1}'):
         path.write_text(text)
         said += [command("explain", path, name).stderr]
+    copy.replace(copy.with_name("layernorm.py")).rename(copy)
+    accepted = load(listing([copy.parents[1]], HOMEWORK.rubric).entries[0], HOMEWORK.rubric, accept_names=True)
+    data = document["extra_data"] | {"submission": pool.submission_digest(accepted)}
+    path.write_text(json.dumps(document | {"extra_data": data}))
+    said += [command("explain", path, name).stderr]
     said += [command("explain", path.rename(path.with_stem("gone")), name).stderr]
     copy.unlink()
+    put(copy.parent, {"layernorm.py": HOMEWORK.files["layernorm.py"]})
     notes = (
         "note: the submission has changed since it was graded\n",
         ("note: the kit has changed since then; this output is from the current kit\n"),
     )
     assert said == [
         "autograder: graded\n", f"{notes[1]}autograder: graded\n", f"{notes[0]}{notes[1]}autograder: graded\n",
-        *[f"autograder: {path}: not a result of this kit\n"] * 3,
+        *[f"autograder: {path}: not a result of this kit\n"] * 3, "autograder: graded\n",
         f"autograder: gone: not among the submissions of this run any more; see {run / 'run.json'}\n",
     ]  # fmt: skip
-    assert graded_files == [{"layernorm.py"}, {"layernorm.py"}, {"layernorm.py", copy.name}]
+    assert graded_files == [
+        {"layernorm.py"},
+        {"layernorm.py"},
+        {"layernorm.py", copy.name},
+        {"layernorm.py", copy.name},
+    ]
 
 
 VARIANCE, EPS = map(known, ("sample_variance", "eps_missing"))
@@ -268,3 +284,107 @@ def test_folder_without_a_run_is_a_one_line_error(tmp_path: Path, name: str) -> 
     done = command(name, *places, tmp_path / "other")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "other: not a run: it has no run.json; give the OUT of `autograder grade" in done.stderr
+
+
+# Commands with their parts replaced
+
+
+def grade(tmp_path: Path, graded: Callable[..., Run], *more: str, size: int = 2) -> Result:
+    """Grade a class, with a replacement for its grading."""
+    put(tmp_path / "class", {f"s{number:02d}/layernorm.py": "" for number in range(size)})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("autograder.gradebook.batch.grade_class", graded)
+        return command("grade", tmp_path / "class", "-o", tmp_path / "out", *more)
+
+
+def test_grade_prints_scores_notes_and_errors(tmp_path: Path) -> None:
+    grades = {"s00": grade_of_points("s00", 10)}
+    run = Run("kit", tuple(layers.NAMES), grades, {"s01": "the machine\x1b"}, 1, "the disk is full")
+    done, out = grade(tmp_path, lambda *_: run), tmp_path / "out"
+    assert done.exit_code == 1
+    assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
+        "Student Submission Score", "s00 s00 10 of 10", "s01 s01 grader error",
+        f"1 graded (1 unchanged since an earlier run), median 10 of 10; see {out / 'report.html'}",
+    ]  # fmt: skip
+    assert done.stderr.splitlines() == [
+        f"{tmp_path / 'class'}: a folder of 2 submissions", "ERROR s01: the machine?",
+        "autograder: stopped: the disk is full. Fix the cause and run the same command again.",
+    ]  # fmt: skip
+    put(out, {f"results/old{number}.json": "{}" for number in range(7)})
+    run = replace(
+        run, layers=(), errors={f"s{at:02d}": f"why {max(at, 2)}" for at in range(43)}, stopped="", unchanged=0
+    )
+    done = grade(tmp_path, lambda *_: run, "--classroom50", size=43)
+    median = f"1 graded, median 10 of 10; see {out / 'report.html'}\n"
+    assert (done.exit_code, done.stdout) == (1, median)
+    why = "no grade, no clone of a repository, or no .classroom50.yaml with a classroom and an assignment"
+    assert done.stderr.splitlines() == [
+        f"{tmp_path / 'class'}: a folder of 43 submissions",
+        f"note: {out / 'results'} also has 7 results from other runs, which are not in grades.csv: old0, old1, old2, old3, old4 "
+        "and 2 more",
+        f"note: the sandbox lacks {', '.join(layers.NAMES)}; `autograder doctor` shows why; "
+        "autograder/docs/container/Dockerfile provides all layers",
+        f"note: no result.json for {', '.join(f's{at:02d}' for at in range(43))}: {why}",
+        "ERROR s00 and 2 more: why 2", *(f"ERROR s{at:02d}: why {at}" for at in range(3, 42)),
+        "ERROR and 1 other reasons; the report lists them",
+    ]  # fmt: skip
+    run = replace(run, layers=tuple(layers.NAMES), errors={})
+    shutil.rmtree(out)
+    assert grade(tmp_path, lambda *_: run, "--quiet", size=43).output == ""
+
+
+def test_interrupted_run_says_how_to_continue(tmp_path: Path) -> None:
+    def interrupted(*_: object) -> Run:
+        raise KeyboardInterrupt
+
+    done = grade(tmp_path, interrupted, "--quiet")
+    said = f"autograder: interrupted; finished results are in {tmp_path / 'out'}. Run the same command again to continue.\n"
+    assert (done.exit_code, done.output) == (130, said)
+
+
+@pytest.mark.parametrize("number", [0, 2, 33])
+def test_similar_lists_pairs_by_the_names_of_students(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    pairs, written = [Pair("ada", f"s{at}", 0.756, ()) for at in range(number)], list[Any]()
+    monkeypatch.setattr("autograder.gradebook.similar.compared", lambda *values: (pairs, [values[2]] * 7))
+    monkeypatch.setattr("autograder.gradebook.similar.write", lambda *values: written.append(values))
+    folder = run(tmp_path / "run", ada=document(a=(1, 1)))
+    done = command("similar", folder)
+    assert written == [(folder, HOMEWORK.rubric.title, pairs, [0.6] * 7, {"ada": "=ada"})]
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines == [
+        *["Shared One Other"] * bool(number), *[f"76% =ada s{at}" for at in range(min(number, 30))],
+        f"{number} pairs among 7 submissions likely share code; see {folder / 'similar.html'}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("least", "groups"), [("1", "abc"), ("2", "bc"), ("4", "")])
+def test_learn_writes_a_draft_for_each_group_of_unexplained_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: str, groups: str
+) -> None:
+    monkeypatch.setattr("autograder.grading.grader.open_grader", lambda _: contextlib.nullcontext("grader"))
+    drafts = {"a": "text of a", "b": "", "c": "text of c"}
+    monkeypatch.setattr(
+        "autograder.audit.learning.draft",
+        lambda grader, group: (name := next(iter(group.values())).responses, drafts[name] * (grader == "grader")),
+    )
+    documents = {f"s{at}": document(a=(1, 1)) for at in range(3)}
+    for at, one in enumerate(documents.values()):
+        one["extra_data"]["unexplained"] = [
+            {"function": "rms_norm", "responses": name, "criteria": [], "source": "", "example": ""} for name in "abc"[-1 - at :]
+        ]  # fmt: skip
+    folder = run(tmp_path / "run", **documents)
+    done = command("learn", folder, "--least", least)
+    places = {name: str(folder / "drafts" / f"rms_norm.{name}.txt") for name in "ac"}
+    rows = {
+        name: places.get(name, "none: no function fails only because of this mistake")
+        for name in "cba"
+        if name in groups
+    }
+    assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
+        *["Submissions Function Draft"] * bool(groups), *(f"{'abc'.index(name) + 1} rms_norm {where}" for name, where in rows.items()),
+        f"Unexplained wrong results that {least} or more submissions share: {len(rows)}.",
+    ]  # fmt: skip
+    written = {path.name: path.read_text() for path in folder.glob("drafts/*")}
+    assert written == {f"rms_norm.{name}.txt": drafts[name] for name in groups if name != "b"}

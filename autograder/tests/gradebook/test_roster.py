@@ -236,3 +236,11 @@ def test_rubric_decides_which_upload_counts(uploads: str, later: int, states: st
         f"Ada has 3 uploads; grading {counts} (uploads: {uploads}), ignoring {', '.join(others)}"
     ]
     assert len(report.submissions_that_count([row])) == (kinds[counts] in ("right", "poor", "good"))
+
+
+@pytest.mark.parametrize(("uploads", "counts"), [("last", "b"), ("last_on_time", "a")])
+def test_upload_that_is_only_marked_late_counts_if_the_last_one_does(uploads: str, counts: str) -> None:
+    rubric, ada = rubric_with(due="2026-11-20T23:59+01:00", uploads=uploads), Student("Ada", email="ada@x.org")
+    entries = [Upload(key, None, (ada,), late=key == "b", version=at) for at, key in enumerate("ab")]
+    (row,) = finished(entries, {key: grade_of_points(key, 10) for key in "ab"}, {}, rubric)
+    assert row.entry.key == counts

@@ -374,7 +374,7 @@ def test_learn_writes_a_draft_for_each_group_of_unexplained_functions(
         one["extra_data"]["unexplained"] = [
             {"function": "rms_norm", "responses": name, "criteria": [], "source": "", "example": ""} for name in "abc"[-1 - at :]
         ]  # fmt: skip
-    folder = run(tmp_path / "run", **documents)
+    folder = run(tmp_path / "run", [], **documents)
     done = command("learn", folder, "--least", least)
     places = {name: str(folder / "drafts" / f"rms_norm.{name}.txt") for name in "ac"}
     rows = {
@@ -383,7 +383,8 @@ def test_learn_writes_a_draft_for_each_group_of_unexplained_functions(
         if name in groups
     }
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
-        *["Submissions Function Draft"] * bool(groups), *(f"{'abc'.index(name) + 1} rms_norm {where}" for name, where in rows.items()),
+        *["Submissions Function Draft"] * bool(groups),
+        *(f"{'abc'.index(name) + 1} rms_norm {where}" for name, where in rows.items()),
         f"Unexplained wrong results that {least} or more submissions share: {len(rows)}.",
     ]  # fmt: skip
     written = {path.name: path.read_text() for path in folder.glob("drafts/*")}

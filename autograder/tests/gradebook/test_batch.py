@@ -12,8 +12,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -24,7 +25,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autograder.cli.main import main
-from autograder.exceptions import SandboxError
+from autograder.exceptions import CommandError, SandboxError
 from autograder.feedback.results import Grade, Mark
 from autograder.files import write_atomically
 from autograder.gradebook import batch, pool, sample, store
@@ -265,6 +266,69 @@ def test_only_repeated_crashes_and_timeouts_are_grader_errors(
     assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.errors)
 
 
+class KilledWorker(Exception):
+    """Dask's error of a worker that died."""
+
+
+@pytest.mark.usefixtures("fake_grading")
+def test_grading_is_tried_three_times_if_the_worker_may_be_to_blame(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash, blamed = "grading it crashed the worker process repeatedly", SandboxError("the machine is\nto blame")
+    errors: dict[str, list[Exception]] = {
+        "s00": [BrokenExecutor()] * 2, "s01": [TimeoutError()] * 3, "s02": [BrokenExecutor()] * 3, "s03": [KilledWorker()] * 2,
+        "s04": [KilledWorker()] * 3, "s05": [ZeroDivisionError("no")], "s07": [blamed], "s08": [CommandError("no such kit")],
+    }  # fmt: skip
+
+    def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
+        if remaining := errors.get(submission.name):
+            raise remaining.pop()
+        return one_point(submission, kit, folder)
+
+    monkeypatch.setattr(pool, "grade", grade)
+    outcome = run(small, tmp_path)
+    assert outcome.errors == dict.fromkeys(("s01", "s02", "s04"), crash) | {
+        "s05": "ZeroDivisionError: no", "s07": "the machine is to blame", "s08": "no such kit",
+    }  # fmt: skip
+    assert set(documents(tmp_path)) == set(outcome.grades) == {f"s{i:02d}" for i in range(12)} - set(outcome.errors)
+    assert errors == {key: [] for key in errors} and outcome.stopped == ""
+    monkeypatch.setattr(batch, "CRASHES", 3)
+    errors = {f"s{i:02d}": [BrokenExecutor()] * 9 for i in range(12)}
+    outcome = run(small, tmp_path / "crashes")
+    assert (outcome.stopped, len(outcome.errors)) == ("the worker processes keep crashing", 12)
+    assert sorted(outcome.errors.values())[:3] == [crash] * 3
+    assert {*outcome.errors.values()} == {crash, "the run stopped before this submission"}
+    errors = {"s03": [CancelledError()]}
+    outcome = run(small, tmp_path / "ended")
+    assert outcome.stopped == "the workers can no longer be reached"
+    assert {*outcome.errors.values()} == {"the run stopped before this submission"} and "s03" in outcome.errors
+
+
+@pytest.mark.usefixtures("fake_grading")
+def test_workers_elsewhere_are_asked_for_their_layers_even_if_nothing_is_graded(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "grade", lambda *values: replace(one_point(*values), layers=("fork",)))
+    monkeypatch.setattr(pool, "prepare", lambda _: ("fork",))
+    timeouts = list[float | None]()
+
+    class Done(Future[Any]):
+        def result(self, timeout: float | None = None) -> Any:
+            timeouts.append(timeout)
+            return super().result()
+
+    class Inline(ThreadPoolExecutor):
+        def submit(self, function: Callable[..., Any], *args: Any) -> Done:  # type: ignore[override]
+            (future := Done()).set_result(function(*args))
+            return future
+
+    for unchanged in (0, 12):
+        outcome = run(small, tmp_path, Pool(lambda _: Inline(1), 2))
+        assert (outcome.layers, outcome.unchanged, len(outcome.grades)) == (("fork",), unchanged, 12)
+    limits = HOMEWORK.rubric.limits
+    assert timeouts == [None, *[2 * limits.submission_seconds * limits.wall_factor + 60] * 12, None]
+
+
 @pytest.mark.usefixtures("fake_grading")
 def test_worker_that_dies_while_it_starts_is_replaced(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -288,6 +352,7 @@ def test_worker_that_dies_while_it_starts_is_replaced(
     (SandboxError("the sandbox cannot be set up: why"), "autograder: the sandbox cannot be set up: why"),
     (ZeroDivisionError("why"), "could not start: ZeroDivisionError: why"),
     (BrokenExecutor(), "the worker processes crash immediately"),
+    (CancelledError("the scheduler is gone"), "autograder: the grading process could not start: the scheduler is gone"),
 ])  # fmt: skip
 def test_reason_for_not_starting_is_one_line(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
@@ -304,22 +369,25 @@ def test_reason_for_not_starting_is_one_line(
 def test_grader_error_is_listed_and_is_not_a_zero(
     graded: Path, small: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    normal = submission.load
+    normal, faults = (
+        submission.load,
+        {"s01": OSError(errno.EIO, "Input/output error", "s01"), "s02": CommandError("closed")},
+    )
 
     def load(entry: Any, *others: Any) -> Submission:
-        if entry.key == "s01":
-            raise OSError(errno.EIO, "Input/output error", "s01")
+        if entry.key in faults:
+            raise faults[entry.key]
         return normal(entry, *others)
 
     monkeypatch.setattr(batch, "load", load)
     done = call(small, "-o", out, "--jobs", "1")
     assert done.exit_code == 1
-    assert "ERROR s01" in done.stderr
-    assert "Input/output error" in done.stderr
+    errors = ["ERROR s01: it cannot be read: OSError: [Errno 5] Input/output error: 's01'", "ERROR s02: closed"]
+    assert sorted(line for line in done.stderr.splitlines() if line.startswith("ERROR")) == errors
     assert rows(out)["s01"]["Total Score"] == ""
     assert "Input/output error" in rows(out)["s01"]["Remark"]
     assert "Input/output error" in (out / "report.html").read_text()
-    assert set(documents(out)) == set(documents(graded)) - {"s01"}
+    assert set(documents(out)) == set(documents(graded)) - faults.keys()
     assert (out / "earlier" / "s01.json").exists()
     monkeypatch.setattr(batch, "load", normal)
     assert call(small, "-o", out, "--jobs", "1").exit_code == 0
@@ -342,21 +410,6 @@ def test_full_disk_keeps_existing_results(small: Path, tmp_path: Path, monkeypat
     assert len(documents(tmp_path)) == len(outcome.grades) == 1
     assert "No space left" in outcome.stopped
     assert len(outcome.errors) == 11
-
-
-@pytest.mark.usefixtures("fake_grading")
-@pytest.mark.slow
-def test_run_stops_if_workers_keep_crashing(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "CRASHES", 3)
-    monkeypatch.setattr(pool, "grade", crash)
-    outcome = run(small, tmp_path, pool.local(2))
-    assert "keep crashing" in outcome.stopped
-    assert not outcome.grades
-    assert len(outcome.errors) == 12
-
-
-def crash(submission: Submission, kit: str, folder: Path | None) -> dict[str, Any]:
-    os._exit(1)
 
 
 @pytest.mark.usefixtures("in_a_thread")
@@ -416,7 +469,7 @@ class Terminal(StringIO):
 
 @pytest.mark.usefixtures("fake_grading")
 @pytest.mark.parametrize(
-    ("stream", "shown"), [(Terminal, "12/12"), (StringIO, "12 of 12, 1 unchanged, 1 grader error\n")]
+    ("stream", "shown"), [(Terminal, "12/12"), (StringIO, "\n12 of 12, 1 unchanged, 1 grader error\n")]
 )
 def test_progress_is_a_bar_on_a_terminal_and_lines_in_a_log(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO], shown: str
@@ -428,10 +481,17 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_in_a_log(
 
     monkeypatch.setattr(pool, "grade", grade)
     run(small / "s00", tmp_path)
+    monkeypatch.setattr(batch, "EACH", 5)
     run(small, tmp_path, stream=(out := stream()))
-    assert shown in out.getvalue() and "Starting the workers" in out.getvalue()
-    for part in ("1 unchanged", "1 grader error"):
+    for part in (
+        shown,
+        "1 unchanged",
+        "1 grader error",
+        "Starting the workers; each records the hidden tests once ...\n",
+    ):
         assert part in out.getvalue()
+    counts = [line.partition(",")[0] for line in out.getvalue().splitlines() if " of 12" in line]
+    assert counts == (["5 of 12", "10 of 12", "12 of 12"] if stream is StringIO else [])
 
 
 def test_sample_class_has_correct_misnamed_broken_and_empty_submissions(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import ast
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ from autograder.gradebook import class_statistics
 from autograder.gradebook.class_statistics import standalone
 from autograder.grading.call_results import CallResult
 from autograder.grading.grader import Grader
-from autograder.sandbox.protocol import Response
+from autograder.grading.scoring import CriterionScore
+from autograder.sandbox.protocol import Error, Response
+from autograder.shared.compare import Failure
 from autograder.submissions.submission import Student, Submission
 from autograder.tests.files import HOMEWORK
+from autograder.tests.making import a_test_call, module_of, raised, result
 
 MEDIAN = '''
 def rms_norm(x, gamma, eps=1e-6):
@@ -66,6 +70,38 @@ def test_functions_with_equal_responses_form_one_group(grader: Grader, reference
     assert "rms_norm(x, gamma)" in example and "# expected:" in example and "# theirs:" in example
     for one in (*found["ada"], *found["grace"]):
         assert "Ada" not in str(one) and "Grace" not in str(one)
+
+
+X, ONES = np.array([[3.0, 4.0]]), np.ones(2)
+
+
+def wrong_call(criterion: str, number: int, response: Response) -> CallResult:
+    return CallResult(
+        a_test_call("rms_norm", X * number, ONES, criterion=criterion, number=number), response, Failure("value")
+    )
+
+
+def test_unexplained_function_has_its_criteria_source_and_example() -> None:
+    """Criteria on values come first, then those with more failing calls."""
+    error = Error(("ValueError",), "Ada says no", "layernorm.py", 3, "", ("rms_norm",))
+    lost = ["layernorm.example", *["layernorm.rms"], *["layernorm.rms_epsilon"] * 2, "layernorm.affine"]
+    calls = [wrong_call(name, at, Response(value=at * X)) for at, name in enumerate(lost, 1)]
+    passed = replace(calls[0], failure=None)
+    scores = [
+        CriterionScore(HOMEWORK.rubric.criteria[name], "unexplained", example=example)
+        for name, example in zip(
+            lost[:-1], [None, raised("layer_norm", "KeyError"), wrong_call("", 9, Response(error=error))]
+        )
+    ]
+    module = replace(module_of(scores), unexplained={"rms_norm": (*calls, passed)})
+    (found,) = class_statistics.unexplained(result(module, files={"layernorm.py": MEDIAN.encode()}))
+    example = (
+        "x = np.array([[27.0, 36.0]])\ngamma = np.ones(2)\nrms_norm(x, gamma)\n# expected: [[0.848528, 1.131371]]\n"
+    )
+    assert found == Unexplained(
+        "rms_norm", class_statistics.digest_of(calls), ["layernorm.rms_epsilon", "layernorm.rms", "layernorm.example"],
+        standalone(MEDIAN.encode(), "rms_norm", HOMEWORK.rubric), f"{example}# theirs:   ValueError  (line 3 of layernorm.py)",
+    )  # fmt: skip
 
 
 def test_variables_named_after_students_are_renamed() -> None:

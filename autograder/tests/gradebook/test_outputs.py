@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from autograder.exceptions import CommandError
 from autograder.feedback.results import RULE, Grade, Mark, TopNote
 from autograder.gradebook import outputs
+from autograder.gradebook.batch import Run
 from autograder.gradebook.inputs import Inputs, Line, Person
 from autograder.gradebook.rows import StudentRow, finished
 from autograder.submissions.submission import Student, Upload
@@ -40,8 +42,10 @@ def table(*entries: Upload) -> list[dict[str, str]]:
 def test_table_has_a_row_per_student_and_columns_for_canvas_gradescope_and_criteria() -> None:
     """Sources: GradebookImporter#header? for Canvas, the columns of its own tables for Gradescope."""
     lines = table(entry("s1", ADA, BELA), entry("s2", Student("Chidi")))
-    assert list(lines[0])[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    assert {"Name", "SID", "Email", "Total Score", "Max Points", "Status", "Submission ID"} <= set(lines[0])
+    assert list(lines[0]) == [
+        "Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Name", "SID", "Email", "Total Score", "Max Points", "Status",
+        "Submission ID", "Submission Time", "Late", "Other Submissions", "Remark", "m.c0", "m.c1",
+    ]  # fmt: skip
     assert [line["Student"] for line in lines] == ["Ada Abel", "Bela Brandt", "Chidi"]
     scores = [(line["m.c0"], line["m.c1"], line["Total Score"], line["Max Points"]) for line in lines]
     assert scores == [("2", "0", "2", "4")] * 3
@@ -84,6 +88,45 @@ def test_result_for_classroom_50_has_what_its_runner_checks_and_nothing_hidden(t
 def test_no_result_for_classroom_50_without_its_parts(tmp_path: Path, without: str, changes: dict[str, Any]) -> None:
     files = {name: text for name, text in CLONE.items() if name != without}
     assert outputs.classroom50_result(a_clone(tmp_path / "class", files, **changes)) == ""
+
+
+def test_files_of_a_run(tmp_path: Path) -> None:
+    """Pages, late days and other tables only if somebody asks for them. The error of a full disk names the file."""
+    ada, bela = replace(ADA, moodle="70"), replace(BELA, email="")
+    entries = [entry("s1", ada, BELA), entry("s2", bela), entry("s3", Student("Dana", "4", "d@x"))]
+    group, alone = grade_of_points("s1", RUBRIC.points, 1), replace(grade_of_points("s2", RUBRIC.points), submitted=())
+    left = [Line("ada@example.org", "total", 2, "")]
+    rows = finished(entries, {"s1": group, "s2": alone}, {"s3": "disk"}, RUBRIC, Inputs(late_days=left))
+    run = Run("kit", (), rows=rows)
+    plain, full = tmp_path / "plain", tmp_path / "full"
+    outputs.write(HOMEWORK, plain, run, "Title")
+    tables = {"grades.csv", "canvas.csv", "moodle.csv", "report.html"}
+    assert {path.name for path in plain.iterdir()} == tables
+    outputs.write(HOMEWORK, full, run, "Title (5)", anonymous=True, feedback=True, balances=left, classroom50=True)
+    pages = {"feedback/s1.html", "feedback/s1-2.html", "feedback/s2.html"}
+    assert {path.relative_to(full).as_posix() for path in full.rglob("*.*")} == (
+        tables | pages | {"report-anonymous.html", "mail.csv", "late-days.csv"}
+    )
+    assert (full / "mail.csv").read_text() == (
+        "Email,Name,Score,Max Points,Status,Feedback\n"
+        "ada@example.org,Ada Abel,99,100,Graded,feedback/s1.html\nbela@example.org,Bela Brandt,99,100,Graded,feedback/s1-2.html\n"
+    )
+    assert (full / "late-days.csv").read_text() == "student,days,used\nada@example.org,2,0\n"
+    assert (full / "canvas.csv").read_text().splitlines()[0].endswith("Section,Title (5)")
+    assert (
+        "Bela Brandt" in (full / "feedback/s1-2.html").read_text()
+        and "Ada" not in (full / "report-anonymous.html").read_text()
+    )
+    clone = replace(run, rows=[a_clone(tmp_path / "clone")])
+    outputs.write(HOMEWORK, tmp_path / "c50", clone, "Title", classroom50=True)
+    assert json.loads((tmp_path / "c50/classroom50/fall-hw3-ada/result.json").read_text())["owner"] == "ada"
+    put(tmp_path / "closed", {"grades.csv/": ""})
+    with pytest.raises(CommandError) as caught:
+        outputs.write(HOMEWORK, tmp_path / "closed", run, "Title")
+    assert str(caught.value) == (
+        f"{tmp_path}/closed/grades.csv cannot be written (Is a directory); the results are safe: fix the cause and run the same "
+        "command again"
+    )
 
 
 def test_canvas_table_has_only_totals_and_no_grader_errors() -> None:

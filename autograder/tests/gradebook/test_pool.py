@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -82,9 +82,12 @@ def test_missing_place_for_locks_is_reported(number: int, monkeypatch: pytest.Mo
 def test_submission_is_graded_once_more_in_a_new_sandbox(
     monkeypatch: pytest.MonkeyPatch, errors: list[Exception], attempts: int
 ) -> None:
-    opened, submission = list[Homework](), Submission("x", {})
+    opened, submission = list[Path](), Submission("x", {})
 
     class Opened(contextlib.nullcontext[None]):
+        def __init__(self, homework: Homework):
+            opened.append(homework.folder)
+
         def __enter__(self) -> Any:
             return self
 
@@ -95,10 +98,10 @@ def test_submission_is_graded_once_more_in_a_new_sandbox(
             return result(module_of([CriterionScore(next(iter(HOMEWORK.rubric.criteria.values())))]))
 
     pool.cool()
-    monkeypatch.setattr(pool, "open_grader", lambda homework: opened.append(homework) or Opened())
+    monkeypatch.setattr(pool, "open_grader", Opened)
     with pytest.raises(type(errors[0])) if len(errors) == attempts else contextlib.nullcontext():
         assert pool.grade(submission, pool.kit_digest(None), None).key == "test"
-    assert [one.folder for one in opened] == [HOMEWORK.folder] * attempts
+    assert opened == [HOMEWORK.folder] * attempts
     pool.cool()
 
 
@@ -142,7 +145,7 @@ class Client:
     """Takes the place of Dask's client: `answers` are those of the workers, by the function that runs there."""
 
     def __init__(self, answers: dict[object, dict[str, object]]):
-        self.answers, self.is_closed = answers, False
+        self.answers, self.is_closed, self.executor = answers, False, ThreadPoolExecutor(1)
 
     def nthreads(self) -> dict[str, object]:
         return self.answers[pool.kit_digest]
@@ -150,8 +153,8 @@ class Client:
     def run(self, function: object, *_: object, on_error: str) -> dict[str, object]:
         return self.answers[function]
 
-    def get_executor(self) -> "Client":
-        return self
+    def get_executor(self) -> ThreadPoolExecutor:
+        return self.executor
 
     def close(self) -> None:
         self.is_closed = True
@@ -173,10 +176,8 @@ def test_cluster_grades_only_if_every_worker_has_this_kit(
     monkeypatch: pytest.MonkeyPatch, imported: Any, digests: list[bool], said: str
 ) -> None:
     kits = [pool.kit_digest(None) if is_this else "another" for is_this in digests]
-    answers = {pool.kit_digest: dict(zip(WORKERS, kits))}
-    client = Client(
-        {**answers, importlib.import_module: dict(zip(WORKERS, imported if isinstance(imported, list) else []))}
-    )
+    modules = imported if isinstance(imported, list) else []
+    client = Client({pool.kit_digest: dict(zip(WORKERS, kits)), importlib.import_module: dict(zip(WORKERS, modules))})
 
     def connect(*values: object, **more: object) -> Client:
         assert (values, more) == (("here",), {"timeout": "15s", "set_as_default": False})
@@ -191,7 +192,9 @@ def test_cluster_grades_only_if_every_worker_has_this_kit(
         assert client.is_closed == isinstance(imported, list)
     else:
         workers = pool.cluster("here", HOMEWORK)
-        assert (workers.width, workers.is_local, workers.make(0)) == (6, False, client) and not client.is_closed
+        assert (workers.width, workers.is_local, client.is_closed) == (6, False, False) and workers.make(
+            0
+        ) is client.executor
         workers.end()
         assert client.is_closed
     assert logging.root.manager.disable == logging.NOTSET

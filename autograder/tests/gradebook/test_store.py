@@ -35,15 +35,18 @@ def test_result_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert Store(tmp_path).valid("ada", stamp | {"kit": "3"}) is None
 
 
-def test_run_is_read_back_as_it_was_written_from_its_folder_or_that_of_its_results(tmp_path: Path) -> None:
+def test_run_is_read_back_as_it_was_written_from_its_folder_or_that_of_its_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Names come from the outcomes if there are any, else from the export. A path may have bytes that are not UTF-8."""
     entries = [Upload(f"s{number}", None, (Student(name, email="a@b"),)) for number, name in enumerate(AWKWARD)]
     outcomes = tuple(
         Outcome("s0", Student(name, sid="7"), 1.0, ("late",), (("total", 1.0),)) for name in ("Ada", "Bela")
     )
     Store(tmp_path).path("s0").write_text(json.dumps(document(a=(1, 1))))
+    monkeypatch.chdir(tmp_path)
     write_run(tmp_path, [tmp_path / os.fsdecode(b"\xff")], entries, outcomes, one_submission=True)
-    for folder in (tmp_path, tmp_path / "results"):
+    for folder in (tmp_path, tmp_path / "results", Path("results")):
         found = read_run(folder)
         assert (found.students, found.outcomes) == ({entry.key: entry.students for entry in entries}, outcomes)
         assert (found.paths, found.one_submission) == ((tmp_path / os.fsdecode(b"\xff"),), True)
@@ -55,6 +58,18 @@ def test_foreign_run_file_is_rejected(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ArgumentsError, match="not written by this kit"):
         read_run(tmp_path)
+
+
+def test_folder_without_a_run_or_a_result_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ArgumentsError, match=f"^{tmp_path}: not a run: it has no run.json; give the OUT of `autograder grade"
+    ):
+        read_run(tmp_path)
+    write_run(tmp_path, [], [])
+    with pytest.raises(ArgumentsError, match=f"^{tmp_path}: there are no results in it$"):
+        read_run(tmp_path).grades()
+    Store(tmp_path).set_aside("nobody")
+    assert not (tmp_path / "earlier").exists()
 
 
 def test_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,8 @@ def display(
         parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
-        lines = zip(names, parts, strict=True)
-        return "\n".join(f"{name:{widest}}" + text.replace("\n", "\n" + " " * widest) for name, text in lines)
+        indented = [part.replace("\n", "\n" + " " * widest) for part in parts]
+        return "\n".join(f"{name:{widest}}{indented[number]}" for number, name in enumerate(names))
     parts += ["..."] if len(value) > len(parts) else []
     start, end = _brackets(value)
     line = start + ", ".join(parts) + end

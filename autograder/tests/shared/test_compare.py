@@ -13,6 +13,8 @@ X = np.array([1.0, -200.0])
 
 @pytest.mark.parametrize(("expected", "actual", "failure", "distance"), [
     (X, X * (1 + 1e-10), None, 1e-10),
+    (X, np.array([1, -201]), Failure("value"), 0.005),
+    (np.array([2**60]), np.array([2**60 + 1]), Failure("value"), 1.0),
     (X, X + 1e-3, Failure("value"), 5e-06),
     (X, X.tolist(), Failure("type", "a list"), 0.0),
     (X, X[None], Failure("shape"), 0.0),

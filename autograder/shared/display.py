@@ -5,7 +5,6 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,7 @@ def display(
         return describe(value)
     parts = [display(piece, digits, (), width, depth - 1, marked) for piece in _first(value)]
     if isinstance(value, dict):
-        parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts, strict=False)]
+        parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
         indented = [part.replace("\n", "\n" + " " * widest) for part in parts]
@@ -97,7 +96,7 @@ def _is_small(value: Any) -> bool:
         piece = waiting.pop()
         count += 1
         if isinstance(piece, CONTAINERS):
-            waiting += islice(piece.values() if isinstance(piece, dict) else piece, LARGEST + 1)
+            waiting += piece.values() if isinstance(piece, dict) else piece
     return not waiting
 
 
@@ -141,6 +140,7 @@ def _numbers(value: Any, digits: int, width: int = WIDTH, prefix: str = "") -> s
     if value.dtype.kind == "f":
         if few and (digits == SINGLE or value.dtype == np.float32):
             digits = max(0, SINGLE + 1 - len(str(int(magnitude(value)))))
+            value = value.astype(float)  # NumPy writes large numbers in single precision with an exponent
         value = (value.round(digits) if few else value) + value.dtype.type(0)  # no -0.
     return np.array2string(value, width, digits, few, separator=", ", prefix=prefix, threshold=LARGEST)
 
@@ -159,7 +159,7 @@ def literal(value: Any, width: int = 100) -> str:
         return _wrapped(start, [literal(piece, width) for piece in _elements(value)], end, width)
     if isinstance(value, list):
         parts = [literal(piece, width) for piece in value]
-        if len(parts) > 1 and len({*parts}) == 1 and isinstance(value[0], dict):  # the same block again
+        if len(parts) > 1 and len({*parts}) == 1 and all(isinstance(piece, dict) for piece in value):  # the same block again
             return f"{len(parts)} * {_wrapped('[', parts[:1], ']', width)}"
         return _wrapped("[", parts, "]", width)
     if inspect.isfunction(value):

@@ -68,8 +68,8 @@ def _is_refused(error: BaseException | None) -> bool:
 def _called(trace: TracebackType | None, is_students: Callable[[str], bool]) -> str | None:
     """Return the standard library function called by the last of the student's frames; None if there is none."""
     frames = [frame for frame, _ in walk_tb(trace)]
-    after = [number + 1 for number, frame in enumerate(frames) if is_students(frame.f_code.co_filename)][-1:]
-    for frame in (frames[number] for number in after if number < len(frames)):
+    last = max((n for n, frame in enumerate(frames) if is_students(frame.f_code.co_filename)), default=len(frames))
+    for frame in frames[last + 1 : last + 2]:
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] in sys.stdlib_module_names:
             return f"{module}.{frame.f_code.co_qualname}".removesuffix(".__init__")[:MAX_NAME]

@@ -93,7 +93,7 @@ def slips(tree: ast.Module, function: ast.FunctionDef, docstring: str = "") -> I
     names = _Names(tree, function, docstring)
     every = list(_replaced(function, names, None))
     sentences = list(dict.fromkeys(sentence for slip in every for sentence in slip.sentence.split("\n")))
-    for sentence in sentences if len(sentences) > 1 else ():
+    for sentence in sentences:
         yield tuple(_replaced(function, names, sentence))
     if every:
         yield tuple(slip._replace(sentence=" ".join(sentences)) for slip in every)
@@ -247,7 +247,7 @@ class _Replacing(ast.NodeTransformer):
 
     def _formed(self, form: str, array: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
         """Return the expression of a table entry, with its letters replaced."""
-        operands = {"x": array, **dict(zip("ab", args, strict=False))}
+        operands = {"x": array, **dict(zip("ab", args))}
 
         class Filled(ast.NodeTransformer):
             def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -201,9 +201,7 @@ class Load(Request):
         (every,) = parts
         if len(every) != len(self.names):
             raise ValueError("malformed signatures")
-        return Response(
-            {name: [*map(_signature, listed)] for name, listed in zip(self.names, every, strict=True)} or None
-        )
+        return Response({name: [*map(_signature, listed)] for name, listed in zip(self.names, every)} or None)
 
 
 class Call(Request):

@@ -159,7 +159,9 @@ def literal(value: Any, width: int = 100) -> str:
         return _wrapped(start, [literal(piece, width) for piece in _elements(value)], end, width)
     if isinstance(value, list):
         parts = [literal(piece, width) for piece in value]
-        if len(parts) > 1 and len({*parts}) == 1 and all(isinstance(piece, dict) for piece in value):  # the same block again
+        if (
+            len(parts) > 1 and len({*parts}) == 1 and all(isinstance(piece, dict) for piece in value)
+        ):  # the same block again
             return f"{len(parts)} * {_wrapped('[', parts[:1], ']', width)}"
         return _wrapped("[", parts, "]", width)
     if inspect.isfunction(value):
@@ -200,9 +202,9 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
 def _array_source(array: Array) -> str:
     dtype = "" if array.dtype in OBVIOUS else f", dtype=np.{array.dtype}"
     shape = str(array.shape) if array.ndim > 1 else str(array.size)
-    is_constant = array.ndim and array.size > 1 and (array == array.flat[0]).all()
-    if is_constant and array.dtype.kind == "f" and array.flat[0] in (0, 1):
-        return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
+    for number, name in enumerate(("zeros", "ones")):
+        if array.ndim and array.size > 1 and array.dtype.kind == "f" and (array == number).all():
+            return f"np.{name}({shape}{dtype})"
     order = "" if array.flags.c_contiguous or not array.flags.f_contiguous else ", order='F'"
     return f"np.array({_nested(array)}{dtype}{order})"
 

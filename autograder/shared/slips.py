@@ -187,20 +187,19 @@ class _Replacing(ast.NodeTransformer):
         arguments = ARGUMENTS if parameters is None else parameters
         if name is None or name in arguments:
             return keyword
-        similar: str | None
         if name in KEYWORDS and (parameters is None or KEYWORDS[name] in parameters):
-            similar, sentence = KEYWORDS[name], f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
+            sentence = f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
             if parameters is not None:
-                sentence = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{similar}`."
-        else:
-            similar = _nearest(name, arguments) if parameters is not None or hasattr(np, called(call)) else None
-            sentence = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
+                sentence = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{KEYWORDS[name]}`."
+            value: ast.expr = keyword.value
+            if name == "unbiased" and isinstance(value, ast.Constant):
+                value = ast.copy_location(ast.Constant(int(bool(value.value))), value)
+            return self._replace(keyword, ast.keyword(KEYWORDS[name], value), sentence)  # type: ignore[no-any-return]
+        similar = _nearest(name, arguments) if parameters is not None or hasattr(np, called(call)) else None
         if similar is None:
             return keyword
-        value: ast.expr = keyword.value
-        if name == "unbiased" and isinstance(value, ast.Constant):
-            value = ast.copy_location(ast.Constant(int(bool(value.value))), value)
-        return self._replace(keyword, ast.keyword(similar, value), sentence)  # type: ignore[no-any-return]
+        sentence = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
+        return self._replace(keyword, ast.keyword(similar, keyword.value), sentence)  # type: ignore[no-any-return]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
@@ -224,18 +223,15 @@ class _Replacing(ast.NodeTransformer):
         is_module = isinstance(of, ast.Name) and of.id in self.names.modules
         if hasattr(np if is_numpy else np.ndarray, name) or (is_module and not is_numpy):
             return node
-        similar: str | None
         if is_numpy and name in FUNCTIONS:
-            similar, sentence = FUNCTIONS[name], f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
-        elif any(name == method for method, _ in METHODS):
-            return node  # visit_Call replaces it
-        elif is_numpy:
-            similar = _nearest(name, dir(np))
-            sentence = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
-        else:
-            similar = _nearest(name, dir(np.ndarray))
-            sentence = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
-        return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
+            sentence = f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
+            return self._replace(node, ast.Attribute(of, FUNCTIONS[name], node.ctx), sentence)
+        similar = _nearest(name, dir(np if is_numpy else np.ndarray))
+        if similar is None or any(name == method for method, _ in METHODS):
+            return node  # visit_Call replaces a method
+        kind, prefix = ("NumPy has no", "np.") if is_numpy else ("Arrays have no attribute", "")
+        sentence = f"{kind} `{name}`; did you mean `{prefix}{similar}`?"
+        return self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
 
     def visit_Name(self, node: ast.Name) -> Any:
         similar = self.names.nearest(node.id) if isinstance(node.ctx, ast.Load) else None
@@ -275,7 +271,6 @@ def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str | None:
-    near = get_close_matches(name, names, 1, 0.7) or get_close_matches(
-        name.lower(), [n for n in names if n.islower()], 1, 0.8
-    )
+    near = get_close_matches(name, names, cutoff=0.7)
+    near += get_close_matches(name.lower(), [n for n in names if n.islower()], cutoff=0.8)
     return near[0] if near else None

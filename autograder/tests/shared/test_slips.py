@@ -53,6 +53,7 @@ SLIPS = [
     ("np.relu(x)", "np.maximum(x, 0)", [TORCH.format("relu(x)", "np.maximum(x, 0)")]),
     ("np.cat([x, x], dim=-1)", "np.concatenate([x, x], axis=-1)",
      [FUNCTION.format("cat", "concatenate"), ARGUMENT.format("dim", "axis")]),
+    ("np.cat([x], zz=1)", "np.concatenate([x], zz=1)", [FUNCTION.format("cat", "concatenate")]),
     ("softmax(x, dim=-1)", "softmax(x, axis=-1)", [OWN.format("dim", "softmax", "axis")]),
     ("params(x, dim=-1)", "params(x, axis=-1)", [OWN.format("dim", "params", "axis")]),  # a variable may contain any function
     ("softmax(x, axsi=-1)", "softmax(x, axis=-1)", [NO_ARGUMENT.format("softmax", "axsi", "axis")]),
@@ -72,7 +73,7 @@ CORRECT = (
     "max(x, key=lambda row: row.sum(axis=0, keepdims=True))",
     "np.linalg.norm(x, 2) + math.sqrt(2) + math.sqr(2) + other(x, axs=0)[0]",
     "x.transpose(1, 0, 2) + x.sum(0, x) + x.max(axis=0)[0] + params['a b'] + params[x]",
-    "zz + __name__ + [a for a in x].sum()",
+    "zz + __name__ + [a for a in x].sum() + x.sum(True) + softmax(**params) + foo(zz=1)",
 )
 
 
@@ -106,6 +107,8 @@ def test_long_names_are_not_shown(length: int, is_named: bool) -> None:
 ])  # fmt: skip
 def test_names_depend_on_the_imports(imports: str, body: str, right: str) -> None:
     assert [*slips(body, SOURCE.replace("import numpy as np", imports))][-1:] == [right][: bool(right)]
+    handler = "    try: pass\n    except ValueError as problem: pass\n    {body}"
+    assert slips("prblem", SOURCE.replace("    {body}", handler)) == {"problem": NO_NAME.format("prblem", "problem")}
 
 
 @pytest.mark.parametrize("body", CORRECT)

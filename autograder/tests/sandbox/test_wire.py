@@ -23,11 +23,11 @@ from autograder.tests.making import few
 from autograder.tests.running import replied
 
 MESSAGES: list[Any] = [
-    None, True, -7, 2**63 - 1, -(2**63), 2**64, -(2**70), 1.5, math.inf, "text", "", "\ud800", b"", b"\xff", [], {}, (),
-    [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v", (1, ("F",)): 3, None: b"", np.float32(2): 0}, (1, 2.5), [(1,), [2]],
+    None, True, -7, 2**63 - 1, -(2**63), 2**64, -(2**70), 2**13_999 - 1, 1.5, math.inf, "text", "\ud800", b"", b"\xff", [], {}, (),
+    "", [1, [2, [3, {"a": None}]]], {"k": 1, 2: "v", (1, ("F",)): 3, None: b"", np.float32(2): 0}, (1, 2.5), [(1,), [2]],
     {"a": (None, "text")}, ((1, (2,)), []), {1}, set(), frozenset({("F", 19)}), {frozenset({1}): {b"x"}}, [(np.ones(2), {3})],
     np.arange(6.0).reshape(2, 3), np.zeros((0, 3)), np.array(True), np.float32(2.5), np.float64(2.5), np.int8(-1),
-    *(Opaque(kind) for kind in wire.OPAQUE_KINDS), *(np.ones((2, 1), dtype) for dtype in wire.DTYPES),
+    np.ones(16 * (1,)), *(Opaque(kind) for kind in wire.OPAQUE_KINDS), *(np.ones((2, 1), dtype) for dtype in wire.DTYPES),
     ["answered", np.ones((2, 2)), ((0, ("w", 1), "length"),), False],
 ]  # fmt: skip
 
@@ -69,8 +69,13 @@ def test_keys_must_be_plain(key: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [msgpack.Timestamp(1, 2), msgpack.ExtType(9, b""), msgpack.ExtType(6, b"\0")], ids=repr
-)
+    "value",
+    [
+        msgpack.Timestamp(1, 2), *(msgpack.ExtType(*parts) for parts in (
+            (9, b""), (6, b"\0"), (6, b"\4"), (0, b""), (0, b"\1"), (3, bytes(1749)), (3, bytes(1751)), (4, b""), (4, b"\x63")
+        )),
+    ],
+)  # fmt: skip
 def test_what_no_side_sends_is_rejected(value: Any) -> None:
     for message in (value, ["answered", value], {"a": value}, {value: 1}):
         with pytest.raises(WireError):
@@ -83,10 +88,19 @@ def test_column_major_arrays_keep_their_layout() -> None:
     assert np.array_equal(arrived, columns) and arrived.flags.fnc and arrived.flags.writeable
 
 
-@pytest.mark.parametrize("value", [dict.fromkeys(range(1002)), set(range(1002))], ids=["dict", "set"])
-def test_number_of_keys_is_limited(value: Any) -> None:
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else 0
+
+
+@pytest.mark.parametrize(("value", "count", "larger"), [
+    (nested(12), 13, nested(13)), ([0] * 3999, 4000, [0] * 4000), ([[0] * 1998] * 2, 3999, [[0] * 1999] * 2),
+    (dict.fromkeys(range(1001)), 1002, dict.fromkeys(range(1002))), (set(range(1000)), 1001, set(range(1001))),
+    (np.zeros((0, 2**40)), 1, np.zeros((0, 2**40 + 1))), (tuple(range(1001)), 1002, frozenset(range(1001))),
+], ids=["depth", "list", "lists", "dict", "set", "array", "tuple"])  # fmt: skip
+def test_size_of_a_students_value_is_limited(value: Any, count: int, larger: Any) -> None:
+    assert wire.received(wire.encode(value))[1] == count
     with pytest.raises(WireError):
-        wire.received(wire.encode(value))
+        wire.received(wire.encode(larger))
 
 
 def test_the_graders_values_are_not_counted() -> None:
@@ -97,8 +111,8 @@ def test_the_graders_values_are_not_counted() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        object(), 2**14_000, 1j, int, len, print, np.ones(2, complex), np.array([None]), np.rec.fromarrays([[1.0]]),
-        np.ma.array([1.0], mask=[True]), np.longdouble(1),
+        object(), 2**13_999, np.ones(17 * (1,)), 1j, int, len, print, np.ones(2, complex), np.array([None]),
+        np.rec.fromarrays([[1.0]]), np.ma.array([1.0], mask=[True]), np.longdouble(1),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip

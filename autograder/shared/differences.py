@@ -15,9 +15,8 @@ from .compare import compare, deviations, equal, magnitude
 from .tree import Array, describe, dtype_of, in_order
 
 MANY = 5  # rows, columns, entries or parts named individually
-# Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
+# Share of a difference, and of a result, that "every entry is ..." may leave unexplained: an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
-ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
 MOST_DIGITS = 6  # decimals of a rounded result
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
@@ -194,8 +193,7 @@ def _order(parts: list[tuple[str, Any, Any]], allowed: float) -> tuple[int, ...]
 
 def _fits(model: Array, got: Array, desired: Array, allowed: float) -> bool:
     """Return whether a model of the result is correct for every entry, up to rounding."""
-    slack = UNEXPLAINED * np.abs(model - desired) + allowed * magnitude(desired) / 10
-    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(desired) * 1e-6)  # results may be tiny
+    slack = UNEXPLAINED * np.minimum(np.abs(model - desired), np.abs(got)) + allowed * magnitude(desired) * 1e-6
     return bool((np.abs(got - model) <= slack).all())
 
 
@@ -271,7 +269,7 @@ def _common_to_all(expected: Array, actual: Array, allowed: float) -> str | None
     desired, got = expected[finite], actual[finite]
     if desired.size < 2 or np.ptp(desired) <= allowed * magnitude(desired):
         return None
-    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+    if not np.array_equal(expected[~finite], actual[~finite]):
         return None
     ratio = float(got @ desired / (desired @ desired))
     scaled = (

@@ -124,7 +124,7 @@ ALLOWED = 1e-8
     (TABLE, np.zeros((3, 3), np.float16), "All entries are equal: 0."),
     (np.array([1.0, 2.0]), np.array([5.0, 5.0]), "All entries are equal: 5."),
     (np.ones(3), np.full(3, 2.0), "3 of 3 entries are wrong: entry [0] is 2 instead of 1."),
-    (np.array([2.0]), np.array([4.0]), ""),
+    (np.array([2.0]), np.array([4.0]), ""), (np.array(1.0), np.ones(2), ""), (np.ones(2), np.array(1.0), ""),
     (np.array([True, False]), np.array([True, True]), "Every entry is True."),
     (TABLE[0], TABLE[0] * [1.01, 1.01, 1.0105], "3 of 3 entries are wrong: entry [2] is 3.0315 instead of 3."),
     ((1, 2, 3, 4, 5), (2, 3, 4, 5, 1),

@@ -289,7 +289,7 @@ def units(tree: ast.Module, function: str, excluded: set[str]) -> Iterator[ast.s
             if name in names and not isinstance(statement, ast.Import | ast.ImportFrom):
                 yield statement
                 used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-                new = [n for n in dict.fromkeys(used) if n not in visited and any(n in targets for targets, _ in bound)]
+                new = [name for name in dict.fromkeys(used) if name not in visited]
                 visited.update(new, names)
                 pending += new
 

@@ -3,13 +3,15 @@
 import enum
 from collections import OrderedDict, namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from autograder.exceptions import WireError
 from autograder.sandbox import wire
-from autograder.sandbox.protocol import Call, Changes, Look, Request, Session, Write, described
+from autograder.sandbox.protocol import Call, Changes, Load, Look, Request, Session, Write, described
 from autograder.sandbox.wire import Handle, sendable
 from autograder.shared.changes import Change
 from autograder.shared.tree import Opaque, copied
@@ -96,7 +98,7 @@ def nested(depth: int, leaf: Any = 0) -> Any:
         ((LIMIT // 8 - 5) * b"x", (LIMIT // 8 - 5) * b"x"), ((LIMIT // 8 - 4) * "x", LARGE),
         ([(LIMIT // 8 - 9) * "x"], [(LIMIT // 8 - 9) * "x"]), ([(LIMIT // 8 - 8) * "x"], LARGE), ([], []), ({(): "x"}, {(): "x"}),
         ({"x": (LIMIT // 8 - 22) * "x"}, {"x": (LIMIT // 8 - 22) * "x"}), ({"x": (LIMIT // 8 - 21) * "x"}, LARGE),
-        ([(LIMIT // 8 - 14) * "x", 2**32], [(LIMIT // 8 - 14) * "x", 2**32]), ([(LIMIT // 8 - 13) * "x", 2**32], LARGE),
+        ([(LIMIT // 8 - 13) * "x", 2**30], [(LIMIT // 8 - 13) * "x", 2**30]), ([(LIMIT // 8 - 13) * "x", 2**32], LARGE),
         ([(LIMIT // 8 - 13) * "x", None], [(LIMIT // 8 - 13) * "x", None]), ([(LIMIT // 8 - 12) * "x", None], LARGE),
         ((1, [2]), (1, [2])), (Pair(1, 2), (1, 2)), ({"a": 1}, {"a": 1}), (OrderedDict(a=1), {"a": 1}),
         (np.float32(1.5), np.float32(1.5)), (1j, Opaque("a complex number")), ({1, 2}, {1, 2}), (b"x", b"x"),
@@ -111,6 +113,7 @@ def nested(depth: int, leaf: Any = 0) -> Any:
         (np.array(["2020"], "datetime64[D]"), Opaque("an unsupported array")), (np.ma.array([1.0]), Opaque("an ndarray subclass")),
         (np.ones(2).view(Array), Opaque("an ndarray subclass")),
         (np.zeros(LIMIT // 2 - 64, bool), LARGE), ([0] * 1000, [0] * 1000), ([0] * 1001, LARGE), ({*range(1001)}, LARGE),
+        ({0: nested(8)}, {0: nested(8)}), ({0: nested(9)}, {0: nested(8, [Opaque("something nested too deeply")])}),
         (nested(9), nested(9)), (nested(10), nested(9, [Opaque("something nested too deeply")])),
         (np.ones(17 * (1,)), Opaque("an unsupported array")), (np.complex64(1), Opaque("a complex array")),
         (np.longdouble(1.5), np.float64(1.5)), (np.bool_(True), np.bool_(True)), (-0.0, -0.0),
@@ -156,20 +159,56 @@ def test_error_has_its_last_line_in_the_submission_and_its_functions_innermost_f
     namespace: dict[str, Any] = {}
     exec(compile(source, str(tmp_path / "m.py"), "exec"), namespace)
     error = raised(namespace["f"])
-    assert described(error, str(tmp_path))[2:] == ["m.py", 4, "", ["missing", "g", "f"]]
-    assert described(error, "/elsewhere")[2:4] == ["", 0]
+    assert described(error, str(tmp_path), ())[2:] == ["m.py", 4, "", ["missing", "g", "f"]]
+    assert described(error, "/elsewhere", ())[2:4] == ["", 0]
 
 
 def test_syntax_error_has_its_own_line(tmp_path: Path) -> None:
     error = raised(compile, "x = 1\nx = = 2\n", str(tmp_path / "m.py"), "exec")
-    kinds, text, file, line, _, _ = described(error, str(tmp_path))
+    kinds, text, file, line, _, _ = described(error, str(tmp_path), ())
     assert (kinds[0], text, file, line) == ("SyntaxError", python_says("x = = 2"), "m.py", 2)
+
+
+def test_responses_are_sent_before_modules_are_imported_and_signatures_have_no_defaults() -> None:
+    done = list[Any]()
+
+    class Unknown:
+        @property
+        def __signature__(self) -> None:
+            raise OSError
+
+        def __call__(self) -> None: ...
+
+    session = Session(LIMIT)
+    session.flush = lambda: done.append("sent")
+    session.imports = SimpleNamespace(load=done.append)  # type: ignore[assignment]
+    session.function = lambda module, name: {"f": lambda x, *, y=5: 0, "g": Unknown()}.get(name)  # type: ignore[method-assign]
+    load = Load(["m", "n"], {"m": ["f", "g", "h"]})
+    [parts] = load.answer(session, *load.parts)
+    assert done == ["sent", ["m", "n"]] and parts == [[[["x", 1, False], ["y", 3, True]]], [], []]
+    described = {key: list(map(str, signatures)) for key, signatures in load.check(parts).value.items()}
+    assert described == {("m", "f"): ["(x, *, y=None)"], ("m", "g"): [], ("m", "h"): []}
+    for malformed in (
+        parts[1:],
+        [[[["x", 1]]], [], []],
+        [[[["x", 9, False]]], [], []],
+        [[[[1, 1, False]]], [], []],
+        [5, [], []],
+    ):
+        with pytest.raises(WireError):
+            load.response(["answered", malformed], {})
+
+
+def test_requests_run_what_their_inner_requests_run() -> None:
+    call = Call("m", "f", [1], {"x": 2})
+    assert (call.runs, Load(["m", "n"]).runs, Changes(1, call).runs) == ("m.f", "m n", "")
+    assert type("Outer", (Request,), {"kind": "outer"})(call, 3).runs == "m.f"
 
 
 def test_signature_mismatch_is_distinguished_from_a_type_error_inside() -> None:
     def f(x: Any) -> Any:
         return x + "text"
 
-    assert described(raised(f), "/", f, [], {})[4] == "signature"
-    assert described(raised(f, 1), "/", f, [1], {})[4] == ""
-    assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"
+    assert described(raised(f), "/", (f, [], {}))[4] == "signature"
+    assert described(raised(f, 1), "/", (f, [1], {}))[4] == ""
+    assert described(raised(f, 1, 2), "/", (f, [1, 2], {}))[4] == "signature"

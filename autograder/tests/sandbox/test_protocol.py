@@ -91,6 +91,8 @@ def test_malformed_responses_are_rejected(message: Any) -> None:
             [["ValueError", "Exception"], "text", "m.py", 2, "", ["f", "g"]],
             Error(("ValueError", "Exception"), "text", "m.py", 2, "", ("f", "g")),
         ),
+        ([["KeyError"] * 31, "", "m.py", 1, "", ["f"] * 16], Error(("KeyError",) * 31, "", "m.py", 1, "", ("f",) * 16)),
+        ([["KeyError"], "", "m.py", 5, "", []], Error(("KeyError",), "", "m.py", 0, "")),
         ([["SECRET"], "x" * 999, "m.py", 99, "SECRET", []], Error(("Exception",), "x" * 300, "m.py", 0, "")),
         ([["int", "KeyError", 3], "", "SECRET.py", 1, "missing", []], Error(("KeyError",), "", "", 0, "missing")),
         ([["KeyError"], "\ud800", "", 0, "", []], Error(("KeyError",), "?", "", 0, "")),

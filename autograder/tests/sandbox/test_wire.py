@@ -15,7 +15,7 @@ import numpy
 import numpy as np
 import pytest
 
-from autograder.exceptions import WireError
+from autograder.exceptions import Disconnected, WireError
 from autograder.sandbox import wire
 from autograder.sandbox.wire import ALLOWED, Connection, Handle, packed, unpacked
 from autograder.shared.tree import Opaque
@@ -186,6 +186,30 @@ def test_messages_arrive_in_one_piece_or_in_many() -> None:
             return 0.01
 
         assert line.receive(check) == b"xyz"
+        theirs.sendall(struct.pack("<I996sI", 996, b"x" * 996, 997))
+        assert line.receive() == b"x" * 996
+        with pytest.raises(WireError, match="size limit"):
+            line.receive()
+
+
+def test_silence_is_that_nothing_has_arrived() -> None:
+    theirs, ours = socket.socketpair()
+    with theirs, ours:
+        line = Connection(ours, 1000)
+        assert line.is_silent() is True
+        line.send(b"ab", b"c")
+        assert theirs.recv(99) == b"\2\0\0\0ab\1\0\0\0c"
+        theirs.sendall(b"\1\0\0\0a")
+        assert line.is_silent() is False
+        with pytest.raises(WireError, match="nobody requested"):
+            line.send(b"x" * 10**7, check=lambda is_silent: 0.01)
+        ours.settimeout(9)
+        assert line.receive() == b"a"
+        theirs.close()
+        assert line.is_silent() is False
+        line.close()
+        with pytest.raises(Disconnected):
+            line.receive()
 
 
 # Callback arguments are sent as code; those that need more than NumPy are rejected, with what they use

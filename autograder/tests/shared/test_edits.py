@@ -181,6 +181,12 @@ def test_private_functions_and_constants_are_edited_but_other_functions_are_not(
     assert dependents == {1: [1, 15, 13], 3: [3, 15, 13], 7: [7, 15, 13], 13: [13, 15], 15: [15]}
 
 
+def test_replacements_add_no_operation() -> None:
+    found = Text(b"def f(x, y): return x - 2", "f", ())
+    replacements = [ast.unparse(ast.fix_missing_locations(edit.new[0])) for edit in found.replacements(found.units[0])]
+    assert replacements[:3] == ["x", "2", "2 - x"] and {"x * 2", "y", "-2"} <= {*replacements} and "-x" not in replacements
+
+
 def test_lines_that_run_are_those_of_the_file() -> None:
     names: dict[str, object] = {}
     exec(compile("def f(x):\n    if x:\n        return 1\n    return g()\n", "m.py", "exec"), names)

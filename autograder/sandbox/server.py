@@ -30,7 +30,7 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, session, workspace
-from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
+from autograder.sandbox.layers import Confinement, kernel, landlock
 from autograder.sandbox.wire import Connection, encode
 
 # Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
@@ -82,9 +82,6 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
         workspace.renew(settings.temporary, settings.submission, settings.uid)
         return confined(settings.seconds, control)
     kernel.prctl(kernel.SUBREAPER, 1)  # processes that escape become children of the server
-    if settings.has("seccomp"):
-        seccomp.filter_program()
-    gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
     return _serve(control, settings, confined)

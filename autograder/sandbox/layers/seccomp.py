@@ -5,7 +5,6 @@ import errno
 import os
 import platform
 import struct
-from functools import cache
 
 from autograder.sandbox.layers.kernel import LINUX, checked, libc
 
@@ -68,17 +67,15 @@ def available() -> bool:
 
 def install() -> None:
     """Apply the filter to this process, permanently."""
-    program = filter_program().replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+    program = PROGRAMS[platform.machine()].replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
     checked(libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0))
 
 
-@cache  # the server builds it once for all its children
-def filter_program() -> bytes:
+def _program(machine: str) -> bytes:
     """Return the filter as classic BPF, with _OWN_PID in place of the child's process id."""
-    machine, checks = platform.machine(), _checks()
-    column = list(_ARCHITECTURES).index(machine)
+    checks, column = _checks(), list(_ARCHITECTURES).index(machine)
     allowed = sorted((numbers[column], checks.get(name, b"")) for name, numbers in _ALLOWED.items())
     old = _search([call for call in allowed if 0 <= call[0] < _NEW], _EPERM)
     new = _search([call for call in allowed if call[0] >= _NEW], _ENOSYS)
@@ -156,3 +153,6 @@ def _only(*values: int) -> bytes:
     """Block all values except these."""
     tests = (_op(_JEQ, value, len(values) - position) for position, value in enumerate(values))
     return b"".join(tests) + _op(_RET, _EPERM)
+
+
+PROGRAMS = {machine: _program(machine) for machine in _ARCHITECTURES}

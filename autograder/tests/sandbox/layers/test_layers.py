@@ -1,22 +1,27 @@
 """What a confined process can and cannot do, with all layers applied."""
 
 import importlib
+import json
 import os
 import stat
+import struct
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from autograder.sandbox import layers
 from autograder.sandbox.layers import kernel, landlock
+from autograder.sandbox.process import container_memory
 from autograder.sandbox.protocol import Response
 from autograder.sandbox.sandbox import Sandbox
 from autograder.sandbox.server import LIBRARIES
 from autograder.tests.refusing import LANDLOCK_REFUSED, NO_LANDLOCK, NO_SECCOMP, Refused, filters, refusing
-from autograder.tests.running import LIMITS, linux, loaded, said
+from autograder.tests.running import LIMITS, as_root, linux, loaded, said
 
 LEGAL = """
 import concurrent.futures, contextlib, io, logging, multiprocessing, random, tempfile, threading, time, warnings
@@ -85,6 +90,64 @@ def test_readable_roots_are_expanded_around_closed_places(tmp_path: Path) -> Non
     roots = [str(tmp_path / name) for name in ("a", "d", "nothing")]
     assert set(landlock.without(roots, [tmp_path / "a/b/hole"])) == {tmp_path / "a/c", tmp_path / "d"}
     assert list(landlock.without([str(tmp_path / "a" / "b")], [tmp_path / "a"])) == []
+
+
+@pytest.mark.parametrize(("version", "files", "rest"), [
+    (1, (1 << 13) - 1, ()), (2, (1 << 14) - 1, ()), (3, (1 << 15) - 1, ()), (4, (1 << 15) - 1, (3,)), (5, (1 << 16) - 1, (3,)),
+    (6, (1 << 16) - 1, (3, 3)), (7, (1 << 16) - 1, (3, 3)),
+])  # fmt: skip
+def test_landlock_restricts_what_the_kernel_knows(
+    version: int, files: int, rest: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[Any, ...]] = []
+
+    def syscall(number: int, *arguments: Any) -> int:
+        calls.append((number, *arguments))
+        return version if arguments == (None, 0, 1) else 9
+
+    monkeypatch.setattr(landlock, "LINUX", True)
+    monkeypatch.setattr(landlock, "libc", lambda: SimpleNamespace(syscall=syscall))
+    assert landlock.abi() == version and landlock.nothing() == 9
+    attributes = struct.pack(f"<{1 + len(rest)}Q", files, *rest)
+    assert calls[-1] == (444, attributes, len(attributes), 0)
+    (tmp_path / "file").write_text("")
+    calls.clear()
+    assert landlock.rules([tmp_path, tmp_path / "file", tmp_path / "gone"], tmp_path) == 9
+    rights = [struct.unpack("<Qi", arguments[2])[0] for number, *arguments in calls if number == 445]
+    written = files & ~(1 | 1 << 6 | 0b111 << 9)  # no devices, sockets or pipes, nothing executed
+    assert rights == [0b1100, 0b100, *4 * [0b110], written]
+
+
+CONFINED = """
+import gc, os, resource as r, threading
+kinds = ("AS", "DATA", "FSIZE", "NOFILE", "CORE", "MSGQUEUE", "NPROC", "CPU")
+limits = [r.getrlimit(getattr(r, "RLIMIT_" + kind)) for kind in kinds]
+own = [threading.stack_size(), os.umask(0), os.getsid(0) == os.getpid(), gc.get_freeze_count() > 10**4, gc.get_threshold()[0]]
+raise RuntimeError(repr([soft for soft, hard in limits if soft == hard] + own + [os.getcwd()[-8:], len(set(os.getresuid()))]))
+"""
+
+
+@as_root
+def test_limits_of_a_process() -> None:
+    memory = min(LIMITS.memory_mb, container_memory() // 2) * 2**20
+    found = json.loads(said(loaded(CONFINED)).replace("'", '"').replace("True", "true"))
+    assert found[7] in (60, 61)
+    assert found[:7] + found[8:] == [
+        memory,
+        memory,
+        2 * 2**20,
+        64,
+        0,
+        0,
+        128,
+        2 * 2**20,
+        0o077,
+        True,
+        True,
+        100_000,
+        "/tmp/own",
+        1,
+    ]
 
 
 DESCRIPTORS = """

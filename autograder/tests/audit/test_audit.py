@@ -5,7 +5,9 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from autograder.audit import audit, cases
@@ -25,25 +27,79 @@ def singles() -> list[Case]:
     return [case for module in MODULES for case in cases.singles(HOMEWORK, module) if case.misconceptions[0].way == 0]
 
 
-@pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    """One misconception for each criterion of the first module, graded in the sandbox like a student's upload."""
-    some = [case for case in singles() if case.module == MODULES[0]]
-    chosen = {name: case for case in some for name in case.misconceptions[0].criteria}.values()
-    # A second process would run all library versions again.
-    return list(cases.each(HOMEWORK, audit.graded, dict.fromkeys(chosen), 1, sandbox=True))
-
-
 def problems(rows: list[Row]) -> list[str]:
     """The problems, except for pairs that reproduce another misconception and get its name (see test_pairs.py)."""
     found = audit.problems(HOMEWORK, rows, complete=False)
     return [problem for problem in found if not (" + " in problem and " is named " in problem)]
 
 
-def test_single_misconception_is_named_and_costs_its_criterion(rows: list[Row]) -> None:
-    assert len(rows) >= 8 and problems(rows) == []
-    assert {c.id for c in HOMEWORK.rubric.of(MODULES[0])} <= {name for row in rows for name in row.lost}
-    assert [row.case.name for row in rows if not row.case.ids & row.named] == []
+DISTANCES, NEAREST, CENTRES = FUNCTIONS = ("squared_distances", "nearest", "new_centres")
+ARGUMENTS = {DISTANCES: ("x", "centres"), NEAREST: ("x", "centres"), CENTRES: ("x", "labels", "centres")}
+COSTS = {DISTANCES: "example distances", NEAREST: "example nearest", CENTRES: "example means empty"}
+MISTAKES = {
+    DISTANCES: {"not_squared": "example distances", "city_block": "example distances", "mean": "example distances"},
+    NEAREST: {"farthest": "example nearest", "nearest_point": "example nearest", "last": "nearest"},
+    CENTRES: {"sum": "example means", "median": "means", "empty_is_zero": "example empty"},
+}  # fmt: skip
+TRIVIAL = ["zeros", "constant", "always_value_error", "nothing"]
+
+
+def ids(names: str) -> str:
+    return ", ".join(f"kmeans.{name}" for name in names.split())
+
+
+@pytest.fixture(scope="module")
+def homework(tmp_path_factory: pytest.TempPathFactory) -> Homework:
+    return Homework(kmeans(tmp_path_factory.mktemp("audit") / "homework"))
+
+
+def test_all_cases_of_a_homework_are_graded_without_a_problem(homework: Homework) -> None:
+    chosen = cases.cases(homework)
+    nothings = {
+        f"{f}.{name}": COSTS[f] for f in FUNCTIONS for name in (*TRIVIAL, *(f"returns_{a}" for a in ARGUMENTS[f]))
+    }
+    nothings |= {f"kmeans.*.{name}": "example distances nearest means empty" for name in (*TRIVIAL, "first_argument")}
+    mistakes = {f"{f}.{name}": costs for f in FUNCTIONS for name, costs in MISTAKES[f].items()}
+    holes = [f"{f}, {how}" for f in FUNCTIONS for how in cases.HOLES]
+    names = {"mistake": [*mistakes], "hole": holes, "nothing": [*nothings], "alternative": ["loops"]}
+    assert [(case.kind, case.name) for case in chosen] == [(kind, name) for kind in names for name in names[kind]]
+    rows = list(audit.run(homework, chosen, 1))
+    assert audit.problems(homework, rows) == []
+    assert [*audit.table_lines(homework, rows)] == [
+        "\nkmeans: misconceptions", *(f"  {name}: named; loses {ids(costs)}" for name, costs in mistakes.items()),
+        "\nkmeans: code that computes nothing", *(f"  {name}: {ids(costs)}" for name, costs in nothings.items()),
+        "\ncorrect alternatives", "  loops: nothing lost", "\n9 of 9 misconceptions are named correctly.",
+    ]  # fmt: skip
+    for row in rows:
+        if row.case.kind == "hole":
+            assert ", ".join(row.lost) == ids(COSTS[row.case.function])
+            assert {*row.absent.values()} <= {row.case.function, ""}
+
+
+@pytest.mark.parametrize(
+    ("only", "number"), [(["kmeans"], 49), (["nearest"], 14), (["nearest.last", "new_centres"], 16), (["x"], 0)]
+)
+def test_modules_functions_and_misconceptions_can_be_selected(homework: Homework, only: list[str], number: int) -> None:
+    assert len(cases.cases(homework, only)) == number
+
+
+def test_code_that_computes_nothing_has_the_shape_of_a_result(homework: Homework) -> None:
+    x, centres = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[0.0, 1.0]], "f")
+    found: dict[str, Any] = {}
+    for case in cases.nothings(homework, "kmeans"):
+        if case.function == DISTANCES:
+            exec(case.text, names := dict[str, Any]())
+            try:
+                found[case.name.partition(".")[2]] = names[DISTANCES](x, centres)
+            except ValueError as error:
+                found[case.name.partition(".")[2]] = str(error)
+    assert found.pop("returns_x") is x and found.pop("returns_centres") is centres
+    plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in found.items()}
+    assert plain == {"zeros": [[0.0], [0.0]], "constant": [[1.0], [1.0]], "always_value_error": "no", "nothing": None}
+    exec(cases._TRIVIAL_SOURCE.format(right="", function="f", parameters="x", body="_like({'right': x}, 1)"), names)
+    assert names["f"]((True, [2.5, 3], {"q": "a"})) == (True, [1.0, 1], {"q": "1"})
+    exec(cases._TRIVIAL_SOURCE.format(right="", function="f", parameters="x", body="_repeated(x, 4)"), names)
+    assert (names["f"]((1, 2)), names["f"](1)) == ((4, 4), 4)
 
 
 GROUPS: dict[str, Callable[[], list[Case]]] = {

@@ -1,10 +1,14 @@
 """Mutants are generated for every graded function, and the recorded equivalent mutants match the current references."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from autograder.audit.cases import Case
-from autograder.audit.mutants import equivalent, mutants, named, problems
-from autograder.tests.files import HOMEWORK
+from autograder.audit.mutants import equivalent, mutants, named, report
+from autograder.homework.homework import Homework
+from autograder.tests.files import HOMEWORK, kmeans
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +41,28 @@ def test_recorded_equivalent_mutants_exist(everything: list[Case]) -> None:
     assert all(reason.strip() for reason in equivalent(HOMEWORK).values())
 
 
-def test_unrecorded_survivors_and_detected_equivalents_are_problems(everything: list[Case]) -> None:
-    known = next(mutant for mutant in everything if mutant.name in equivalent(HOMEWORK))
-    other = next(mutant for mutant in everything if mutant.name not in equivalent(HOMEWORK))
-    assert problems(HOMEWORK, [(known, frozenset()), (other, frozenset({1}))]) == []
-    assert [line.partition(":")[0] for line in problems(HOMEWORK, [(known, frozenset({1})), (other, frozenset())])] == [
-        "recorded as equivalent, but loses a criterion",
-        "survives",
-    ]
+SUM = "return ((x[:, np.newaxis, :] - centres) ** 2).sum(axis={})"
+SUMS = [named("squared_distances", SUM.format(-1), SUM.format(axis)) for axis in (0, 1, 2)]
+
+
+@pytest.mark.parametrize(("recorded", "said"), [
+    ("", [f"PROBLEM survives: {SUMS[2]}", "3 mutants, 2 killed, 0 recorded as equivalent."]),
+    ("[2]", ["3 mutants, 2 killed, 1 recorded as equivalent."]),
+    ("[1, 2]", [f"PROBLEM recorded as equivalent, but loses a criterion: {SUMS[1]}",
+                "3 mutants, 2 killed, 2 recorded as equivalent."]),
+    ("1", [f"PROBLEM recorded as equivalent, but loses a criterion: {SUMS[1]}", f"PROBLEM survives: {SUMS[2]}",
+           "3 mutants, 2 killed, 1 recorded as equivalent."]),
+])  # fmt: skip
+def test_unrecorded_survivors_and_detected_equivalents_are_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], recorded: str, said: list[str]
+) -> None:
+    homework = Homework(kmeans(tmp_path / "homework"))
+    some = [mutant for mutant in mutants(homework, "kmeans") if mutant.name in SUMS]
+    monkeypatch.setattr("autograder.audit.mutants.mutants", lambda *_: some)
+    if recorded:
+        axes = yaml.safe_load(recorded)
+        after = [SUM.format(axis) for axis in axes] if isinstance(axes, list) else SUM.format(axes)
+        entry = {"before": SUM.format(-1), "after": after, "why": "the same axis"}
+        text = yaml.safe_dump({"squared_distances": [entry]})
+        (homework.suites / "equivalent_mutants.yaml").write_text(text)
+    assert report(homework, 1) == (len(said) > 1) and capsys.readouterr().out.splitlines() == said

@@ -41,6 +41,15 @@ def test_pair_costs_the_criteria_of_both(grader: InProcess, ids: str, are_named:
     assert verdict.what == "both" and (verdict.row.named == verdict.row.case.ids or not are_named)
 
 
+@pytest.mark.parametrize(("names", "words"), [
+    ("only_centred default_eps", "gives the results of layer_norm.only_centred alone"),
+    ("not_centred changes_x", "gives the results of layer_norm.changes_x alone"),  # in the criterion that is kept
+])  # fmt: skip
+def test_pair_that_one_of_the_two_masks_is_no_problem(grader: InProcess, names: str, words: str) -> None:
+    verdict = audit.graded_pair(grader, pair(*names.split()))
+    assert (verdict.what, verdict.words) == ("masked", words) and audit.pair_problems([verdict]) == []
+
+
 def test_keeping_a_criterion_of_a_visible_misconception_is_a_problem(grader: InProcess) -> None:
     case = pair("sample_variance", "default_eps")
     named = graded("layernorm.statistics", "mistake", "sample_variance")

@@ -104,8 +104,9 @@ CALLS = 1 + TEXT.split("call_seconds")[0].count("\n")
 @pytest.mark.parametrize(("text", "said"), [
     (TEXT.replace("call_seconds", "call_secnods", 1), rf":{CALLS}: limits\.call_secnods: unknown key"),
     ("", r":1: the file: should be keys with values$"),
+    ("title: x\nlimits: [\n  a: b\n\tc", r":4:1: not YAML: found character '\\t' that cannot start any token\. Indent with "),
     (None, rf": cannot be read: {os.strerror(errno.ENOENT)}$"),
-], ids=["line", "empty", "missing"])  # fmt: skip
+], ids=["line", "empty", "column", "missing"])  # fmt: skip
 def test_error_has_the_line_if_there_is_one(tmp_path: Path, text: str | None, said: str) -> None:
     with pytest.raises(CommandError, match=rf"rubric\.yaml{said}"):
         rubric.load(tmp_path / "rubric.yaml") if text is None else loaded(tmp_path, text)

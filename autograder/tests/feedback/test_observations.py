@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.feedback.counterexamples import dependence, observe, other_results
+from autograder.feedback.counterexamples import observe, other_results
 from autograder.grading.call_results import CallResult
-from autograder.grading.examples import ProbeResult, probes_of
+from autograder.grading.examples import Probe, ProbeResult, probes_of
 from autograder.sandbox.protocol import Response
 from autograder.shared.compare import Failure, equal
 from autograder.tests.files import HOMEWORK
@@ -74,23 +74,7 @@ def test_other_arguments_must_fit_every_failing_example(wrong: Callable[..., Any
     assert ("with `eps=0`" in observe(example, found)) is fits
 
 
-COUNTED = "3 of 3 entries are wrong: entry [0, 2] is 0.04840332 instead of 0.9755588."
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (lambda scores: 1 / 0, ""),
-        (lambda scores: None, ""),
-        (lambda scores: np.sin(scores) ** 2 / np.sum(np.sin(scores) ** 2), COUNTED),
-    ],
-)
-def test_wrong_entries_are_counted_if_nothing_else_is_observed(wrong: Callable[..., Any], said: str) -> None:
-    call_result = known_responses(a_test_call("softmax", NARROW), wrong)
-    assert observe(call_result, [call_result]) == said
-
-
-# Observations from probes: calls with one change to a failing public example
+# Whole observations about a call alone, and with the results of its probes: calls with one change to it
 
 
 def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[ProbeResult, ...]:
@@ -98,61 +82,17 @@ def probe_results(function: str, wrong: Callable[..., Any], *args: Any) -> tuple
     return tuple((probe, known_responses(probe.test_call, wrong)) for probe in probes)
 
 
-def observations_of(function: str, wrong: Callable[..., Any], *args: Any) -> tuple[str, str]:
-    """The observations about a call alone, and with the results of its probes."""
-    found = probe_results(function, wrong, *args)
-    return observe(found[0][1]), observe(found[0][1], (), found)
-
-
 def over_all(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return gamma * (x - x.mean()) / np.sqrt(x.var() + eps) + beta
 
 
-def about_running(
-    x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, training: Any, **rest: Any
-) -> Any:
-    y, *new = F["batch_norm"](x, gamma, beta, running_mean, running_var, training, **rest)
-    return (y + running_mean if training else y, *new)
-
-
-@pytest.mark.parametrize(
-    ("function", "wrong", "args", "said"),
-    [
-        ("layer_norm", no_beta, ARGS, "When only `beta` was changed, your result stayed the same, but should"),
-        ("layer_norm", over_all, ARGS, "When only row 0 of `x` was changed, row 1 of your result changed, but"),
-        ("batch_norm", about_running, BATCH, "When only `running_mean` was changed, your `y` changed, but should not have."),
-        ("layer_norm", NORM, ARGS, ""),
-        ("layer_norm", lambda *_: None, ARGS, ""),
-        ("apply_mask", lambda scores, mask: np.where(mask, scores, -1e10), (Q, np.tri(2, dtype=bool)), ""),
-    ],
-)  # fmt: skip
-def test_dependence_of_a_result_on_its_arguments(
-    function: str, wrong: Callable[..., Any], args: Any, said: str
-) -> None:
-    found = dependence(probe_results(function, wrong, *args))
-    assert found.startswith(said) and bool(found) == bool(said)
-
-
-@pytest.mark.parametrize(
-    ("function", "wrong", "args", "said"),
-    [
-        ("batch_norm", about_running, BATCH, "The same call is correct with `training=False`."),
-        ("layer_norm", over_all, ARGS, "The same call is correct with the first row alone."),
-        ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.ndim - 1, ARGS, ""),
-    ],
-)
-def test_change_that_makes_the_call_correct(function: str, wrong: Callable[..., Any], args: Any, said: str) -> None:
-    _, text = observations_of(function, wrong, *args)
-    assert text.endswith(said) and ("The same call" in text) == bool(said)
+def about_running(x: Any, gamma: Any, beta: Any, mean: Any, var: Any, training: Any, **rest: Any) -> Any:
+    y, *new = F["batch_norm"](x, gamma, beta, mean, var, training, **rest)
+    return (y + mean if training else y, *new)
 
 
 def no_eps_by_chance(x: Any, gamma: Any, beta: Any, eps: float = 1e-5) -> Any:
     return NORM(x, gamma, beta, 0.0 if x[0, 0] == 1 and gamma[0] == 1 else 0.1)
-
-
-def test_observation_that_fits_one_call_by_chance_is_not_reported() -> None:
-    alone, probed = observations_of("layer_norm", no_eps_by_chance, *ARGS)
-    assert "would be the correct result with `eps=0`" in alone and "would be" not in probed
 
 
 def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
@@ -160,6 +100,76 @@ def causal(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     return ATTENTION(q, k, v, own if mask is None else own & mask)
 
 
-def test_a_causal_mask_is_tried() -> None:
-    _, text = observations_of("scaled_dot_product_attention", causal, X, GRAD, GRAD)
-    assert text == "This would be the correct result with a causal mask."
+def of_one_row(x: Any, *rest: Any) -> Any:
+    return NORM(x, *rest) if len(x) == 1 else 1 / 0
+
+
+def unsteady(x: Any, *rest: Any, earlier: list[int] = []) -> Any:  # noqa: B006
+    earlier.append(0)
+    return NORM(x, *rest) + len(earlier)
+
+
+def exchanged(*args: Any, **named: Any) -> Any:
+    y, mean, var = F["batch_norm"](*args, **named)
+    return y, var, mean
+
+
+SQUARE = np.array([[1.0, 2.0], [5.0, 4.0]])
+ROW_0 = "When only row 0 of {}, row 1 of your result changed, but should not have."
+FIRST_ROW = "The same call is correct with the first row alone."
+STILL = "When only `{}` was changed, your {} stayed the same, but should have changed."
+WRONG = "{0} of {0} entries are wrong: entry {1} is {2} instead of {3}."
+BY_RUNNING = "When only `running_mean` was changed, your `y` changed, but should not have."
+
+
+@pytest.mark.parametrize(("function", "wrong", "args", "alone", "more"), [
+    ("layer_norm", no_beta, ARGS, "Only column 1 is correct.", STILL.format("beta", "result")),
+    ("layer_norm", over_all, ARGS, WRONG.format(6, "[1, 1]", 0.2156654, -0.1810714),
+     f"{ROW_0.format('`x` was changed')} {FIRST_ROW}"),
+    ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.max(), ARGS, WRONG.format(6, "[0, 0]", 8.574181, -0.4258191),
+     "When only row 1 of `x` was changed, row 0 of your result changed, but should not have."),
+    ("layer_norm", lambda x, *rest: NORM(x, 1.0, 0.0), ARGS, WRONG.format(6, "[0, 2]", 1.388729, -0.3056357),
+     f"{STILL.format('gamma', 'result')} {STILL.format('beta', 'result')}"),
+    ("layer_norm", lambda x, *rest: NORM(x, *rest) + x.ndim - 1, ARGS, WRONG.format(6, "[0, 0]", 0.5741809, -0.4258191), ""),
+    ("layer_norm", lambda x, *rest: x.sum(axis=-1), ARGS, "", ""),
+    ("layer_norm", lambda *_: None, ARGS, "", ""),
+    ("layer_norm", of_one_row, ARGS, "", FIRST_ROW),
+    ("layer_norm", unsteady, ARGS, None, None),
+    ("softmax", lambda x: F["softmax"](x).T, (SQUARE,), "", ROW_0.format("`scores` was changed")),
+    ("batch_norm", exchanged, BATCH,
+     "All parts are correct, but they are in the wrong order: `y`, `new_running_var`, `new_running_mean`.", ""),
+    ("batch_norm", about_running, BATCH, "Only `y` is wrong: only column 0 is correct.",
+     f"{BY_RUNNING} The same call is correct with `training=False`."),
+    ("batch_norm", lambda x, *rest: F["batch_norm"](x, *rest)[:2], BATCH, "", ""),
+    ("scaled_dot_product_attention", lambda q, k, v: (np.ones((2, 2)), np.ones((2, 2)) / 2), (Q, K, V),
+     "`output`: All entries are equal: 1. `weights`: All entries are equal: 0.5.",
+     f"{STILL.format('q', '`output`')} {STILL.format('k', '`output`')}"),
+    ("split_heads", lambda x, n: F["split_heads"](x, n)[::-1], (np.arange(16.0).reshape(2, 8), 2),
+     WRONG.format(16, "[0, 0, 0]", 4, 0), "The same call is correct with `n_heads=1`."),
+    ("softmax", lambda x: F["softmax"](x).T, (X,), "Your result is the transpose of the expected one.", ""),
+    ("apply_mask", lambda x, mask: np.where(mask, x, -1e10), (Q, np.tri(2, dtype=bool)), "Only entry [0, 1] is wrong.", FIRST_ROW),
+    ("influence", lambda x, kind: np.zeros((3, 3), bool), (np.vstack([X, X[:1]]), "layer"), "Every entry is False.", ""),
+    ("split_heads", lambda x, n: x, (X, 2), "", ""),  # must raise an error
+])  # fmt: skip
+def test_observations(function: str, wrong: Callable[..., Any], args: Any, alone: str | None, more: str | None) -> None:
+    if alone is None:
+        assert observe(probe_results(function, wrong, *args)[0][1], (), probe_results(function, wrong, *args)) == ""
+        return
+    found = probe_results(function, wrong, *args) or (
+        (Probe(of := a_test_call(function, *args)), known_responses(of, wrong)),
+    )
+    assert observe(found[0][1]) == alone
+    assert observe(found[0][1], (), found) == " ".join(filter(None, (alone, more)))
+
+
+# Probes decide between two observations
+@pytest.mark.parametrize(("function", "wrong", "args", "alone", "text"), [
+    ("layer_norm", no_eps_by_chance, ARGS, "This would be the correct result with `eps=0`.",
+     f"{WRONG.format(6, '[0, 0]', -0.4258201, -0.4258191)} {ROW_0.format('`x` was changed')}"),
+    ("scaled_dot_product_attention", causal, (X, GRAD, GRAD), *["This would be the correct result with a causal mask."] * 2),
+])  # fmt: skip
+def test_observations_of_a_call_and_of_its_probes(
+    function: str, wrong: Callable[..., Any], args: Any, alone: str, text: str
+) -> None:
+    found = probe_results(function, wrong, *args)
+    assert (observe(found[0][1]), observe(found[0][1], (), found)) == (alone, text)

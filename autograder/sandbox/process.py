@@ -344,10 +344,10 @@ class StudentProcess:
             why = "disk"
         self.ended = Ended(self.close() or why, file, line)
 
-    def close(self) -> str:
-        """End the process; returns why the fork server killed it, or ""."""
+    def close(self) -> str | None:
+        """End the process; returns why the fork server killed it, if it did."""
         if self.ended is not None:
-            return ""
+            return None
         self.ended = Ended("crash")
         self.connection.close()
         return self._sandbox.end_process()

@@ -16,7 +16,6 @@ import importlib.util
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -47,7 +46,6 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
 
     Returns only in a student's process, with its session: no frame of the server, and thus no setting, is below student code.
     """
-    os.umask(0o077)
     for name in LIBRARIES:
         os.environ.pop(name, None)
     settings = Confinement(**json.loads(sys.argv[1]))
@@ -63,25 +61,25 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
         kernel.prctl(kernel.DUMPABLE, 0)
-    rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
+    rules = [landlock.rules(readable, Path(settings.writable))] if settings.has("landlock") else []
 
     def confined(seconds: int, own_end: socket.socket) -> Callable[[], None]:
         """Confine this process; returns the session that serves the grader."""
         try:
-            kernel.close_all_but(own_end.fileno(), rules)
+            kernel.close_all_but(own_end.fileno(), *rules)
             layers.apply(settings, rules, seconds)
             os.listdir(settings.submission)
         except BaseException as error:
             connection = Connection(own_end, settings.message)
-            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {str(error)[:1000]}")))
+            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {error}")))
             connection.receive()  # the grader can still send its requests, and reads this before them
-            os._exit(1)
+            raise
         return partial(session.run, own_end, settings.submission, settings.message, essential)
 
     if not settings.has("fork"):  # this process becomes the student's
         workspace.renew(settings.temporary, settings.submission, settings.uid)
         return confined(settings.seconds, control)
-    kernel.prctl(kernel.SUBREAPER, 1)  # processes that escape become children of the server
+    kernel.prctl(kernel.SUBREAPER, True)  # processes that escape become children of the server
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
     return _serve(control, settings, confined)
@@ -157,7 +155,6 @@ def _serve(
             workspace.strays(settings.uid)
         return seconds
 
-    os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
     while True:
         if alive and not select.select([control], [], [], WATCH_SECONDS)[0]:
             if settings.has("limits") and (excess := _excess(alive, settings)):
@@ -188,8 +185,9 @@ def _serve(
         os.close(descriptor)
     end()
     workspace.empty(settings.folder)
-    shutil.rmtree(settings.folder, ignore_errors=True)
-    sys.exit()
+    with contextlib.suppress(OSError):
+        os.rmdir(settings.folder)
+    return sys.exit
 
 
 def _excess(pid: int, settings: Confinement) -> str:

@@ -1,6 +1,10 @@
 """The time limits of a submission and its calls, and the memory of the container."""
 
 import contextlib
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -8,7 +12,8 @@ import pytest
 
 from autograder.exceptions import CallTimeout
 from autograder.sandbox import process
-from autograder.sandbox.process import ENDLESS_SHARE, PREVIEW, Budget, Limits, container_memory
+from autograder.sandbox.process import ENDLESS_SHARE, PREVIEW, Budget, Limits, container_memory, waits
+from autograder.tests.running import linux
 
 LIMITS = Limits(call_seconds=1, submission_seconds=10, wall_factor=2)
 
@@ -49,7 +54,7 @@ class Clocks:
         with contextlib.suppress(CallTimeout):
             self.begin()
             for _ in range(99):
-                self.pass_time(0.21)
+                self.pass_time(0.25)
                 self.budget.check(True)
                 self.budget.next()
         self.budget.idle[name] = "", 0
@@ -98,13 +103,11 @@ def test_calls_end_when_their_time_is_up(
 
 
 def test_calls_that_wait_are_ended_soon_and_further_ones_sooner(clocks: Clocks) -> None:
-    seconds = [clocks.wait(name) for name in ("f", "g", "f")]
-    assert seconds == pytest.approx([2.1, 0.42, 0.21])
+    assert [clocks.wait(name) for name in ("f", "g", "f")] == [2.25, 0.5, 0.25]
+    assert [clocks.wait(f"f{number}") for number in range(15)] == [0.5] * 14 + [0.25]
+    assert sum(clocks.budget.waited.values()) == 10.25 and clocks.budget.remaining("m") == 0
+    clocks.budget.waited["f"] -= 0.25
     assert clocks.budget.remaining("m") > 0
-    for number in range(99):
-        if clocks.budget.remaining("m") > 0:
-            clocks.wait(f"f{number}")
-    assert sum(clocks.budget.waited.values()) == pytest.approx(10, abs=0.3)
 
 
 def test_time_before_a_message_or_while_the_grader_is_stopped_is_no_waiting(clocks: Clocks) -> None:
@@ -118,3 +121,33 @@ def test_time_before_a_message_or_while_the_grader_is_stopped_is_no_waiting(cloc
     budget.next()
     budget.check(True)
     assert budget.waited == pytest.approx({"f": 0.4})
+
+
+def test_processor_time_of_all_processes_counts(clocks: Clocks) -> None:
+    budget = clocks.budget
+    clocks.pass_time(1, processor=2)
+    budget.end()
+    assert (budget.processor_seconds, budget.running) == (2, 0)
+    budget.running = 7
+    clocks.pass_time(1, processor=1)
+    assert budget.processor_seconds == 2 + 3
+    budget.end(0.5)
+    budget.end(9)
+    budget.own_seconds += 1
+    budget.module_seconds["m"] = 4.5
+    assert budget.processor_seconds == 3.5
+    assert [budget.remaining(account) for account in ("", "m", PREVIEW)] == [5.5, 0.5, 2]
+
+
+@linux
+def test_clocks_and_states_of_a_process() -> None:
+    code = "print(flush=True); import time; time.sleep(99)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as sleeper:
+        assert sleeper.stdout is not None and sleeper.stdout.readline() and not waits(os.getpid())
+        end = time.monotonic() + 9
+        while not waits(sleeper.pid) and time.monotonic() < end:
+            time.sleep(0.01)
+        seconds = process._processor_seconds(sleeper.pid)
+        assert waits(sleeper.pid) and 0 < seconds < 9 and round(seconds, 2) != seconds  # not in ticks of the kernel
+        sleeper.kill()
+    assert not waits(sleeper.pid) and process._processor_seconds(sleeper.pid) == 0

@@ -160,13 +160,19 @@ def test_only_waiting_counts_on_a_busy_machine() -> None:
 def test_only_a_function_that_was_interrupted_in_a_loop_counts_as_endless() -> None:
     source = "def f(x):\n    while x: pass\ndef g(x):\n    return x\n"
     calls = [Call("m", function, [x]) for function, x in (("g", 1), ("f", 0), ("f", 1), ("g", 2))]
-    with opened(source, TIGHT.model_copy(update={"wall_factor": 99})) as (sandbox, process):
+    limits = TIGHT.model_copy(update={"wall_factor": 99, "call_seconds": 1})
+    with opened(source, limits, files={"n.py": source.encode()}) as (sandbox, process):
         process.load(["m"])
         assert process.run(calls)[-1].ended == Ended("deadline", "m.py", 2)  # buffered responses do not hide the loop
         assert process.budget.endless == {"m.f"}
         again = sandbox.start()
         again.load(["m"])
         assert values(again.run([calls[0], calls[1], calls[3]])) == [1, None, 2]
+        # Beside other modules, which may call it, every function has little time.
+        beside = sandbox.start()
+        beside.load(["m", "n"])
+        used = sandbox.budget.processor_seconds
+        assert why(beside.run([Call("n", "f", [1])])[0]) == "deadline" and sandbox.budget.processor_seconds - used < 0.9
 
 
 @pytest.mark.parametrize(
@@ -194,6 +200,8 @@ def test_module_that_has_used_up_its_share_is_no_longer_called_but_others_are() 
         process = sandbox.start()
         assert process.load(["m"]) == Response() and process.run(calls[:1], "m") == [SPENT]
         assert process.run(calls[:1], "n") == [Response(value=1)] and process.ended is None
+        sandbox.budget.waited["m.f"] = 11
+        assert process.run(calls[:1], "n") == [SPENT] and process.ended is None
 
 
 FILL = "import time\ndef f():\n    for n in range(500): open(f'{n}', 'w').write('x' * 10**5)\n    time.sleep(9)\n"

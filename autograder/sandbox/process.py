@@ -319,7 +319,7 @@ class StudentProcess:
                 raise TimeoutError
             return INTERRUPTED_SECONDS
 
-        if hasattr(signal, "SIGINT") and os.name == "posix":
+        if os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError, WireError):

@@ -199,7 +199,25 @@ class Sandbox:
         environment = {**_THREADS, "HOME": "/", "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
         environment |= {name: os.environ[name] for name in LIBRARIES if name in os.environ}
         imports = [str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack)]
-        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports)]
+        limits, folder = self.limits, self.folder
+        confinement = Confinement(
+            layers=self.layers,
+            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
+            disk=limits.disk_mb * 2**20,
+            threads=limits.processes,
+            open_files=limits.open_files,
+            message=limits.message_mb * 2**20,
+            seconds=int(limits.submission_seconds) + 1,
+            folder=str(folder.path),
+            submission=str(folder.submission),
+            writable=str(folder.writable),
+            temporary=str(folder.temporary),
+            view=folder.view,
+            closed_places=closed_places(self.secret),
+            preloaded=self.preloaded,
+            uid=folder.uid,
+        )
+        arguments = [json.dumps(asdict(confinement)), str(theirs.fileno()), json.dumps(imports)]
         self._errors.seek(0)
         self._errors.truncate()
         with tempfile.TemporaryFile() as kit:
@@ -216,23 +234,6 @@ class Sandbox:
                 close_fds=os.name == "posix",
                 start_new_session=os.name == "posix",
             )
-
-    def _confinement(self) -> Confinement:
-        limits, folder = self.limits, self.folder
-        return Confinement(
-            layers=self.layers,
-            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
-            disk=limits.disk_mb * 2**20,
-            threads=limits.processes,
-            open_files=limits.open_files,
-            message=limits.message_mb * 2**20,
-            seconds=int(limits.submission_seconds) + 1,
-            folder=str(folder.path),
-            view=folder.view,
-            closed_places=closed_places(self.secret),
-            preloaded=self.preloaded,
-            uid=folder.uid,
-        )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         """Send a request to the fork server and return its answer; a server that has died is started again, in a new folder."""

@@ -31,23 +31,13 @@ class Confinement:
     seconds: int
     disk: int
     folder: str  # sandbox.py lists its contents
+    submission: str
+    writable: str
+    temporary: str  # the working folder of a process
     view: str
     closed_places: Sequence[str]
     preloaded: Sequence[str]
     uid: int
-
-    @property
-    def submission(self) -> str:
-        return os.path.join(self.folder, "submission")
-
-    @property
-    def writable(self) -> str:
-        return os.path.join(self.folder, "tmp")
-
-    @property
-    def temporary(self) -> str:
-        """The working folder of a process."""
-        return os.path.join(self.writable, "own")
 
     def has(self, layer: str) -> bool:
         return layer in self.layers

@@ -82,8 +82,6 @@ def test_kept_objects_persist_between_batches_and_end_with_the_process() -> None
     ("source", "line"),
     [
         ("def f(x):\n    y = 0\n    while x:\n        y += 1\n        y -= 1\n", 3),
-        ("def f(x):\n    for n in range(3):\n        g(x)\ndef g(x):\n    while x:\n        for k in range(9): pass\n", 5),
-        ("def f(x):\n    while x:\n        try:\n            x += 1\n        except Exception: pass\n", 2),
         ("def f(x):\n    while x:\n        try:\n            x += 1\n        except: pass\n", 2),
         ("def f(x, n=0):\n    for k in range(9**6): pass\n    if n < 900: f(x, n + 1)\n    f(x, n)\n", 0),
     ],
@@ -240,12 +238,9 @@ def f(count):
 """
 
 
-def test_a_hundred_threads_run_at_once() -> None:
-    assert values(responses(MANY_THREADS, *[("f", 100)] * 3, limits=Limits())) == [100] * 3
-
-
 @linux
-def test_number_of_threads_is_limited() -> None:
+def test_a_hundred_threads_run_at_once_but_no_thousand() -> None:
+    assert values(responses(MANY_THREADS, *[("f", 100)] * 3, limits=Limits())) == [100] * 3
     response = replied(MANY_THREADS, 1000)
     assert response.ended or (response.error is not None and response.error.kind == "RuntimeError")
 

@@ -39,8 +39,7 @@ CHANGES: dict[str, tuple[Callable[..., Any], list[Any], str]] = {
     "equal in its place": (lambda x, p, t, n: p.update(w=np.ones(2)), [], ""),
     "length": (lambda x, p, t, n: p["blocks"].pop(), [(1, ("blocks",), "length")], "the length of `p['blocks']` changed"),
     "shape": (
-        lambda x, p, t, n: p.update(w=np.ones((2, 1))),
-        [(1, ("w",), "dtype or shape")], "the shape or dtype of `p['w']` changed",
+        lambda x, p, t, n: p.update(w=np.ones((2, 1))), [(1, ("w",), "dtype or shape")], "the shape or dtype of `p['w']` changed",
     ),
     "dtype": (
         lambda x, p, t, n: p.update(w=np.ones(2, "f4")),

@@ -20,58 +20,9 @@ from autograder.shared.edits import (
     redefined,
 )
 
-# A wrong line, and the correct line that a single edit makes of it.
-WRONG = {
-    "operator": ("return x + y", "return x - y"),
-    "operand only": ("return x + y", "return x"),
-    "regrouped": ("return x * y + 1", "return x * (y + 1)"),
-    "name": ("return x * y", "return x * x"),
-    "constant": ("return x[0]", "return x[1]"),
-    "negative constant": ("return x.mean(-1)", "return x.mean(-2)"),
-    "number of the docstring": ("return x * 10.0", "return x * 512"),
-    "key": ('return x["beta"] * y["gamma"]', 'return x["beta"] * y["beta"]'),
-    "default": ("return x", "return x"),
-    "comparison": ("return x < y", "return x <= y"),
-    "order of results": ("return x, y, 1", "return y, 1, x"),
-    "order of arguments": ("return f(x, y)", "return f(y, x)"),
-    "argument left out": ("return min(x, y, 3)", "return min(x, y)"),
-    "argument not handed on": ("return f(x - 1, y=y)", "return f(x - 1)"),
-    "call left out": ("return np.squeeze(x)", "return x"),
-    "method left out": ("return x.copy()", "return x"),
-    "reduction": ("return x.sum(axis=0)", "return x.mean(axis=0)"),
-    "keyword": ("return x.mean(axis=0)", "return x.mean(axis=0, keepdims=True)"),
-    "keyword left out": ("return x.var(axis=0, ddof=1)", "return x.var(axis=0)"),
-    "keyword everywhere": (
-        "return x.mean(axis=0) - y.sum(axis=0)",
-        "return x.mean(axis=-1, keepdims=True) - y.sum(axis=-1, keepdims=True)",
-    ),
-    "name everywhere": ("return x * x + y", "return y * y + y"),
-    "slice": ("return x[1:]", "return x[:-1]"),
-    "condition": ("return x if y else 1", "return 1 if y else x"),
-    "nested": ("return np.sqrt(x) + 1", "return np.sqrt(x + 1)"),
-    "one more": ("return range(x)", "return range(x + 1)"),
-    "transposed": ("return y @ x", "return y @ x.T"),
-    "value never used": ("z = x.sum()\n    return x / len(x)", "z = x.sum()\n    return x / z"),
-}
-
 
 def text(body: str) -> str:
     return f'def f(x, y=2):\n    """There are 512."""\n    {body}\n'
-
-
-def versions(source: str) -> list[str]:
-    found, tree = Text(source.encode(), "f", ()), []
-    for edit in found.edits:
-        with edit.applied():
-            tree.append(ast.unparse(ast.fix_missing_locations(found.tree)))
-    return tree
-
-
-@pytest.mark.parametrize("kind", WRONG)
-def test_correct_line_is_among_the_edits_of_the_wrong_one(kind: str) -> None:
-    wrong, right = WRONG[kind]
-    wanted = text(right) if kind != "default" else text(right).replace("y=2", "y=1")
-    assert ast.unparse(ast.parse(wanted)) in versions(text(wrong))
 
 
 # edits.txt has all edits of these functions in their order: size, lines, the old part, and the new ones. After a deliberate change,
@@ -84,6 +35,7 @@ BODIES = (
     'return {"gamma": x, "beta": y}["gamma"]',
     "return x and y is None",
     "x[0] = np.sqrt(x - (y - 1))\n    return x",
+    "z = x.sum(0)\n    y = z\n    return -x.max(axis=1, ddof=1)",
 )
 
 
@@ -135,19 +87,6 @@ def test_size_of_the_source_is_limited(source: bytes, limit: str) -> None:
     else:
         with pytest.raises(ValueError, match=limit):
             Text(source, "f", ())
-
-
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("-2", "-1"), ("2", "-1"), ("np.sqrt(x) + 1", "np.sqrt(x + 1)"), ("x - y", "y - x")]
-)
-def test_a_negative_number_is_one_node_and_a_moved_node_counts_once(wrong: str, right: str) -> None:
-    found = Text(text(f"return {wrong}").encode(), "f", ())
-    assert min(edit.size for edit in found.edits if ast.unparse(edit.new[0]) == right) == 2
-
-
-def test_a_name_is_not_replaced_by_one_that_is_bound_later() -> None:
-    found = Text(text("a = x\n    b = a\n    return b").encode(), "f", ())
-    assert {ast.unparse(edit.new[0]) for edit in found.edits if edit.lines == (3,)}.isdisjoint({"b"})
 
 
 SEVERAL = """A = 1

@@ -72,11 +72,8 @@ def test_advice_on_a_product_of_incompatible_shapes(one: tuple[int, ...], other:
 
 
 @pytest.mark.parametrize(("one", "two", "circular"), [
-    ("import two", "from one import x", True),
-    ("import two", "import one\none.x", True),
-    ("from two import x", "import one", False),
-    ("import two\ntwo.x", "import one", False),
-    ("import two", "import three", False),
+    ("import two", "from one import x", True), ("import two", "import one\none.x", True),
+    ("from two import x", "import one", False), ("import two\ntwo.x", "import one", False), ("import two", "import three", False),
     ("import two", "one = 1\none.x", False),
     ("import two", "class E(ImportError):\n    @property\n    def name(self): raise OSError\nraise E", False),
 ])  # fmt: skip

@@ -40,8 +40,7 @@ def test_raises_fails_unless_the_block_raises_such_an_error() -> None:
 
 @pytest.mark.parametrize(("test", "function"), [
     ("test_layer_norm", "layer_norm"), ("test_layer_norm_of_one_row", "layer_norm"),
-    ("test_layer_norm_backward_x", "layer_norm_backward"),
-    ("test_layer_normal", ""), ("test_other", ""),
+    ("test_layer_norm_backward_x", "layer_norm_backward"), ("test_layer_normal", ""), ("test_other", ""),
 ])  # fmt: skip
 def test_function_under_test_is_in_the_name_of_the_test(test: str, function: str) -> None:
     assert running_tests.tested(test, ["layer_norm", "layer_norm_backward"]) == function

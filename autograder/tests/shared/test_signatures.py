@@ -52,8 +52,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], str, *tuple[tuple[tuple[Any, ...]
         ((1, 2, 3), {"epsilon": 4}), ((1, 2, 3), {"norm": 5}),
     ),
     "no options": (
-        lambda a, b, c: 0, BY_NAME.format("`eps`, `norm`", "`eps=1e-5`, `norm=None`"),
-        ((1, 2, 3), {}), ((1, 2, 3), {}),
+        lambda a, b, c: 0, BY_NAME.format("`eps`, `norm`", "`eps=1e-5`, `norm=None`"), ((1, 2, 3), {}), ((1, 2, 3), {}),
     ),
     "a wrapper without keywords": (
         wrapped(contract), BY_NAME.format("`eps`, `norm`", "`eps=1e-5`, `norm=None`"),

@@ -150,10 +150,10 @@ class Sandbox:
         self.process = StudentProcess(ours, pid, self)
         return self.process
 
-    def end_process(self) -> str:
-        """End the process and remove everything it left behind; returns why the fork server had killed it, or ""."""
+    def end_process(self) -> str | None:
+        """End the process and remove everything it left behind; returns why the fork server had killed it, if it had."""
         if not self.budget.running:  # it has ended with its fork server
-            return ""
+            return None
         if "fork" in self.layers:
             answer = self._ask({})
             self.budget.end(answer.get("seconds"))
@@ -162,7 +162,7 @@ class Sandbox:
         if self._server is not None:
             workspace.end_family(self._server, str(self.folder.temporary))
         workspace.clear(str(self.folder.writable))
-        return ""
+        return None
 
     def is_full(self) -> bool:
         """Whether the process has exceeded its disk limit, if there is no fork server to check that."""

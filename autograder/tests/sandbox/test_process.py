@@ -218,12 +218,12 @@ def f():
 """
 
 
-@pytest.mark.parametrize(
-    ("source", "ended"),
-    [(FILL, "disk"), ("import os\ndef f(): os._exit(3)", "crash"), (SHOUT, "protocol"), (BREAK, "protocol")],
-)
-def test_reason_for_the_end_is_reported(source: str, ended: str) -> None:
-    assert why(replied(source, limits=TIGHT)) == ended
+@pytest.mark.parametrize(("source", "ended", "without"), [
+    (FILL, "disk", ()), (FILL, "disk", ("fork",)), ("import os\ndef f(): os._exit(3)", "crash", ()), (SHOUT, "protocol", ()),
+    (BREAK, "protocol", ()),
+])  # fmt: skip
+def test_reason_for_the_end_is_reported(source: str, ended: str, without: tuple[str, ...]) -> None:
+    assert why(responses(source, ("f",), limits=TIGHT, without=without)[0]) == ended
 
 
 MANY_THREADS = """

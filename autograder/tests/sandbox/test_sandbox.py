@@ -19,7 +19,7 @@ from autograder.sandbox import workspace
 from autograder.sandbox.process import StudentProcess
 from autograder.sandbox.protocol import Call, Ended, Response
 from autograder.sandbox.sandbox import Folder, Sandbox, reachable, readable_by_others
-from autograder.tests.running import HOLDING, LIMITS, as_root, forked, linux, opened
+from autograder.tests.running import HOLDING, LIMITS, TIGHT, as_root, forked, linux, opened
 
 LOOKING = """
 import contextlib, os
@@ -93,12 +93,27 @@ def test_time_of_ended_processes_counts_until_the_next_submission() -> None:
         assert sandbox.start().load(["m"]) == Response()
 
 
+@linux
+@forked
+def test_interruption_reaches_a_process_of_a_grader_that_delays_it() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with Sandbox(TIGHT) as sandbox:
+            assert call(started(sandbox, "def f():\n    while True: pass\n"), "f").ended == Ended("deadline", "m.py", 2)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@linux
 @forked
 def test_killed_fork_server_is_restarted() -> None:
     with Sandbox(LIMITS) as sandbox:
         for _ in range(2):
             process = started(sandbox, "def f(): return 1\n")
             assert sandbox._server is not None
+            descriptors = os.listdir(f"/proc/{sandbox._server.pid}/fd")
+            process = started(sandbox)
+            assert os.listdir(f"/proc/{sandbox._server.pid}/fd") == descriptors
             sandbox._server.send_signal(signal.SIGKILL)
             sandbox._server.wait()
             assert call(process, "f").ended is not None

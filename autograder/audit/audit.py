@@ -6,8 +6,8 @@ Requirements:
 - It is named correctly, or described by a sentence common to all indistinguishable misconceptions.
 - A module that computes nothing or cannot be imported loses the integration. One that earns points does not.
 - Code that computes nothing loses every criterion that grades its function.
-- A function that is missing, unimplemented or returns None loses every criterion that grades its values, and no others.
-  No other function is reported as missing or unimplemented.
+- A function that is missing, unimplemented or returns None loses the same criteria and no others. No other function is
+  reported as missing or unimplemented.
 - A correct alternative loses nothing.
 - Each criterion is lost by some misconception.
 - In every check, a correct alternative deviates by less than a tenth of the tolerance. In some check of its criteria, a
@@ -58,7 +58,7 @@ def graded(grader: Grader | InProcess, case: Case) -> Row:
 def problems(homework: Homework, rows: Iterable[Row], only: Collection[str] = (), complete: bool = True) -> list[str]:
     """Return all problems, one sentence each. `complete`: also report missing misconceptions and alternatives."""
     rows = list(rows)
-    sentences = [problem for row in rows for problem in of_case(homework, row)]
+    sentences = [problem for row in rows for problem in of_case(homework, row)] + list(_unlike_holes(rows))
     return sentences + list(_missing(homework, rows, only)) if complete else sentences
 
 
@@ -106,6 +106,17 @@ def may_lose(case: Case, graded: CriterionScore) -> bool:
         return case.function in criterion.grades and (criterion.looks_at != "form" or is_hidden)
     counts_all = criterion.module == case.module and (criterion.looks_at == "examples" or is_hidden)
     return counts_all or criterion.id in case.criteria
+
+
+def _unlike_holes(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield functions whose unimplemented versions lose different criteria."""
+    lost: dict[str, set[frozenset[str]]] = {}
+    for row in rows:
+        if row.case.kind == "hole":
+            lost.setdefault(row.case.function, set()).add(frozenset(row.lost))
+    for name, costs in lost.items():
+        if len(costs) > 1:
+            yield f"{name}: unimplemented versions cost {len(costs)} different sets of criteria"
 
 
 def _names(row: Row) -> Iterator[str]:

@@ -407,7 +407,7 @@ def _failure(case: Case, graded: CriterionScore, result: Result) -> str:
         positional = len(call.test_call.args)
         every = (*call.test_call.args, *call.test_call.kwargs.values())
         values = [value.__name__ if callable(value) else literal(value) for value in every]
-        named = [f"{name}={value}" for name, value in zip(call.test_call.kwargs, values[positional:])]
+        named = [f"{name}={value}" for name, value in zip(call.test_call.kwargs, values[positional:], strict=True)]
         parts.append(f"{call.target.function}({', '.join([*values[:positional], *named])})")
         has_values = call.returned and call.kind not in messages.ONLY_FORM
         facts = ", ".join([*outcome(call)][:2]) if has_values else ""

@@ -5,7 +5,6 @@ it must give the same responses as the original. Accepting it adds it to the lib
 """
 
 import ast
-from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.feedback.results import Unexplained
 from autograder.files import write_atomically
 from autograder.gradebook.class_statistics import Group, digest_of, shortest
-from autograder.grading.call_results import of_function, with_needed, wrong_in_value
+from autograder.grading.call_results import compared, with_needed, wrong_in_value
 from autograder.grading.grader import Grader
 from autograder.grading.runner.processes import Runner
 from autograder.homework.homework import Homework
@@ -71,9 +70,12 @@ def replies_alike(grader: Grader, member: Unexplained) -> bool:
     imports = [f"from {name} import {', '.join(rubric.modules[name].functions)}" for name in uses]
     lines = ["import numpy as np", *imports, *(f"{helper} = None" for helper in helpers), member.source]
     draft = Submission("a draft", {f"{module}.py": "\n".join(lines).encode()})
-    with closing(Runner.in_sandbox(grader.sandbox, plan, draft)) as runner:
-        call_results = of_function(runner.with_helpers(module, helpers, test_calls).values(), function)
-    return digest_of([*filter(wrong_in_value, call_results)]) == member.responses
+    with Runner.in_sandbox(grader.sandbox, plan, draft) as runner:
+        responses = runner.with_helpers(module, helpers, test_calls)
+    call_results = compared(test_calls, [responses[test_call] for test_call in test_calls])
+    return (
+        digest_of([r for r in call_results if r.target.function == function and wrong_in_value(r)]) == member.responses
+    )
 
 
 def accept(homework: Homework, file: Path) -> Path:

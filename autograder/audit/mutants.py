@@ -13,7 +13,6 @@ a test command for each mutant and generate no mistakes of array code.
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 
 import click
 import yaml
@@ -32,7 +31,7 @@ Killed = tuple[Case, frozenset[int]]  # a mutant and the numbers of its failing 
 
 def _grade(grader: Grader, mutant: Case) -> Killed:
     """Count every failing call, even if it costs points in another criterion."""
-    with closing(Runner.in_sandbox(grader.sandbox, grader.plan, submission(grader.plan.homework, mutant))) as runner:
+    with Runner.in_sandbox(grader.sandbox, grader.plan, submission(grader.plan.homework, mutant)) as runner:
         call_results = runner.public(mutant.module) | runner.hidden(mutant.module)
     return mutant, frozenset(
         test_call.number

@@ -109,7 +109,7 @@ def _call(homework: Homework, call_result: CallResult) -> Iterator[str]:
         for value in (*test_call.args, *test_call.kwargs.values())
     )
     function, kind = test_call.target.function, test_call.kind
-    call = f"{function}({', '.join(map(''.join, zip(names, values)))})"
+    call = f"{function}({', '.join(map(''.join, zip(names, values, strict=True)))})"
     call = call if kind == "call" else f"an earlier call of {function}: {OF_EARLIER[kind]}"
     yield f"    {'FAILS ' if call_result.failed else 'passes'} {call}"
     if call_result.failed:

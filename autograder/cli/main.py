@@ -52,7 +52,7 @@ class Commands(click.Group):
             status = 1
         except OSError as error:
             text, status = f"{of_system(error)}. No file is half written. Run the same command again.", 1
-        lines = text.splitlines()
+        lines = text.splitlines() or [""]
         more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
         for number, line in enumerate([*lines[:LINES], *more]):
             click.echo(("" if number else "autograder: ") + printable(line, most=WIDTH), err=True)

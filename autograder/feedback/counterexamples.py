@@ -32,7 +32,7 @@ def lines(call_result: CallResult, rubric: Rubric, yours: str = "yours:", import
     labels = [label for label in ("expected:", yours) if label]
     width = max(map(len, labels)) + 3
     results = []
-    for label, text in zip(labels, _results(call_result, rubric)):
+    for label, text in zip(labels, _results(call_result, rubric), strict=False):
         rows = [row for row in text.split("\n") if row.strip()]
         results.append(f"# {label}".ljust(width) + f"\n#{' ' * (width - 1)}".join(rows))
     target = call_result.target
@@ -46,7 +46,7 @@ def _call(call_result: CallResult) -> Iterator[str]:
     """Yield the call as lines of Python, its larger arguments by name."""
     test_call = call_result.test_call
     arguments = []
-    for name, value in zip(test_call.names, (*test_call.args, *test_call.kwargs.values())):
+    for name, value in zip(test_call.names, (*test_call.args, *test_call.kwargs.values()), strict=True):
         prefix = f"{name}=" if name in test_call.kwargs else ""
         if callable(value):
             lambda_ = value.__name__ == "<lambda>"
@@ -69,6 +69,8 @@ def _results(call_result: CallResult, rubric: Rubric) -> tuple[str, str]:
     )
     if response.ended is not None:
         came_back = line("ended", response.ended, rubric=rubric)
+    elif response.error is not None and response.error.hint == "missing":
+        came_back = line("failure", call_result, rubric=rubric)
     elif (raised := response.error) is not None:
         text = cleaned_code(raised.text.partition("\n")[0])
         location = f"  (line {raised.line} of {cleaned_code(raised.file)})" if raised.line else ""
@@ -100,6 +102,10 @@ def observe(example: CallResult, examples: Sequence[CallResult] = (), outcomes: 
     differs = difference(test_call.expected, value, test_call.allowed, test_call.parts)
     if reordered(test_call.expected, value, test_call.allowed):
         return differs
+    # The entries that a transposed array of the same shape has wrong say nothing about other calls.
+    if made_up and isinstance(value, np.ndarray) and value.ndim > 1:
+        is_transposed = equal(test_call.expected, np.swapaxes(value, -1, -2), test_call.allowed)
+        differs = "" if is_transposed and value.shape == test_call.expected.shape else differs
     return " ".join(filter(None, (differs, dependence(outcomes), _right_with(outcomes))))
 
 
@@ -121,7 +127,11 @@ def _other_arguments(results: Sequence[CallResult]) -> str:
     """Return a sentence on other arguments for which every one of these results would be correct, if its call can have them."""
     for sentence in other_results(results[0].test_call):
         values = [(call_result, other_results(call_result.test_call).get(sentence)) for call_result in results]
-        if all(equal(value, r.response.value, r.test_call.allowed) for r, value in values if value is not None):
+        if all(
+            _returned(r) and equal(value, r.response.value, r.test_call.allowed)
+            for r, value in values
+            if value is not None
+        ):
             return sentence
     return ""
 

@@ -107,7 +107,7 @@ def changed(call_result: CallResult) -> str:
 def form_of_example(call_result: CallResult) -> str:
     """Return a sentence on a wrong type, shape or dtype of a public example's result; "" if it is correct."""
     test_call = call_result.test_call
-    if call_result.kind not in differences.FORMS:
+    if not call_result.failed or call_result.kind not in differences.FORMS:
         return ""
     value, text = test_call.counted(call_result.response.value), returns(test_call)
     return differences.form(test_call.expected, value, test_call.allowed, test_call.rules.dtype, text, test_call.parts)
@@ -125,6 +125,6 @@ def answer_problem(call_result: CallResult) -> str:
     if question not in value:
         return "missing"
     letter = value[question].strip().lower() if isinstance(value[question], str) else ""
-    docstring = str(call_result.test_call.reference.__globals__["__doc__"])
+    docstring = call_result.test_call.reference.__globals__["__doc__"] or ""
     letters = sorted(set(re.findall(r"^ *([a-z])\) ", docstring, re.MULTILINE)))  # the labels of the possible answers
     return "" if letter in letters else ", ".join(letters)

@@ -76,7 +76,7 @@ def grade_class(
     columns = "Grading", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[status]}")
     bar = Progress(*columns, console=console, disable=not console.is_terminal)
     limits, idle, starting, is_started = homework.rubric.limits, SimpleQueue[int](), Lock(), False
-    failures = list[Exception]()  # why no worker can grade anything
+    failures = list[CommandError | BrokenExecutor]()  # why no worker can grade anything
     for number in range(workers.width):
         idle.put(number)
 
@@ -85,7 +85,7 @@ def grade_class(
         nonlocal is_started
         is_started = True
         console.print("Starting the workers; each records the hidden tests once ...")
-        failure: Exception = BrokenExecutor()
+        failure: CommandError | BrokenExecutor = BrokenExecutor()
         for _ in range(TRIES):
             try:
                 run.layers = tuple(workers.submit(number, pool.prepare, homework.own_folder).result())
@@ -166,9 +166,9 @@ def grade_class(
                     run.stopped = "the worker processes keep crashing"
                 if isinstance(error, OSError):
                     failed_writes += 1
-                    why = f"its result cannot be written: {error.strerror}"
+                    why = f"its result cannot be written: {error.strerror or error}"
                     if failed_writes >= WRITES:
-                        run.stopped = f"{store.results} cannot be written ({error.strerror})"
+                        run.stopped = f"{store.results} cannot be written ({error.strerror or error})"
                 run.errors[key] = " ".join(why.split())
                 store.set_aside(key)
             else:

@@ -145,7 +145,7 @@ def _lines(path: Path, example: tuple[str, str]) -> Iterator[tuple[str, Cells]]:
         with path.open("rb") as file:
             data = file.read(LARGEST)
     except OSError as error:
-        raise ArgumentsError(f"{path}: cannot be read ({error.strerror}); give {give}") from None
+        raise ArgumentsError(f"{path}: cannot be read ({error.strerror or error}); give {give}") from None
     if b"\0" in data and not data.startswith(UTF_16):
         raise ArgumentsError(f"{path}: is not a CSV file; save an Excel workbook as CSV (UTF-8). Give {give}")
     try:
@@ -166,7 +166,7 @@ def _lines(path: Path, example: tuple[str, str]) -> Iterator[tuple[str, Cells]]:
             raise ArgumentsError(f"{path}:1: there is no column {name!r}; give {give}")
     for line, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row):
-            cells = zip(header, chain(row, repeat("")))
+            cells = zip(header, chain(row, repeat("")), strict=False)
             yield f"{path}:{line}", {name: cell.strip() for name, cell in cells}
 
 

@@ -66,7 +66,7 @@ def write(
         "report.html": report.html(homework, run, pages=pages),
         "report-anonymous.html": report.html(homework, run, anonymous=True) if anonymous else "",
     }
-    for row, name in zip(rows, pages):
+    for row, name in zip(rows, pages, strict=bool(pages)):
         if name:
             files[f"{FEEDBACK}/{name}.html"] = student_page(row, homework.rubric)
     for row in rows if classroom50 else ():
@@ -77,7 +77,7 @@ def write(
                 write_atomically(out / name, text.encode("utf-8", "replace").decode())
         except OSError as error:
             advice = "the results are safe: fix the cause and run the same command again"
-            raise CommandError(f"{out / name} cannot be written ({error.strerror}); {advice}") from error
+            raise CommandError(f"{out / name} cannot be written ({error.strerror or error}); {advice}") from error
 
 
 # Classroom 50 (foundation50/classroom50): the result of a clone, in the form that its runner and its collector check.
@@ -160,7 +160,7 @@ def table(rows: Sequence[StudentRow], rubric: Rubric) -> str:
 
 def _canvas(row: StudentRow) -> dict[str, object]:
     student = row.student
-    return dict(zip(CANVAS, (student.name, student.canvas, student.sid, student.email, row.section)))
+    return dict(zip(CANVAS, (student.name, student.canvas, student.sid, student.email, row.section), strict=True))
 
 
 def _submitted(row: StudentRow, rubric: Rubric) -> str:
@@ -212,7 +212,7 @@ def gradescope_table(rows: Sequence[StudentRow]) -> str:
 def mail_table(rows: Sequence[StudentRow], pages: Sequence[str]) -> str:
     """mail.csv: the page of each student, for a mail merge; students without a page or an address are left out."""
     lines: list[tuple[object, ...]] = [("Email", "Name", "Score", "Max Points", "Status", "Feedback")]
-    for row, page in zip(rows, pages):
+    for row, page in zip(rows, pages, strict=True):
         if page and row.student.email:
             points = _points(row.score), _points(row.max_score)
             lines.append((row.student.email, row.student.name, *points, row.status, f"{FEEDBACK}/{page}.html"))

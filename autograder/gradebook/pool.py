@@ -66,7 +66,7 @@ def _files(homework: Homework) -> Iterator[tuple[str, Path]]:
 
 
 def _digest(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # In a worker process
@@ -104,11 +104,14 @@ def grade(submission: Submission, kit: str, folder: Path | None) -> Grade:
         if kit_digest(folder) != kit:
             advice = "install the same version everywhere and do not edit it during a run"
             raise CommandError(f"a worker has a different version of the kit; {advice}")
-        try:
-            result = warm(folder).grade(submission)
-        except SandboxError:
-            cool()
-            result = warm(folder).grade(submission)
+        for is_last in (False, True):
+            try:
+                result = warm(folder).grade(submission)
+                break
+            except BaseException as error:
+                cool()
+                if is_last or not isinstance(error, SandboxError):
+                    raise
     guesses = class_statistics.guesses(result.homework, submission)
     return Grade.of(result, tuple(class_statistics.unexplained(result)), guesses)
 
@@ -222,7 +225,7 @@ def processes(count: int, **options: Any) -> ProcessPoolExecutor:
     try:
         return ProcessPoolExecutor(count, **options)
     except (OSError, ImportError, NotImplementedError) as error:
-        why = getattr(error, "strerror", error)
+        why = getattr(error, "strerror", None) or error
         raise CommandError(f"processes cannot share locks: /dev/shm must exist and be writable ({why})") from error
 
 

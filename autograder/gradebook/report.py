@@ -168,7 +168,7 @@ def picture(
     criteria = [mark.criterion for mark in grades[0].marks]
     columns = sorted(grades, key=lambda grade: (-grade.score, [mark.score for mark in grade.marks]))
     lines, cells, numbers = [], [], dict[str, int]()
-    for marks in zip(*(grade.marks for grade in columns)):
+    for marks in zip(*(grade.marks for grade in columns), strict=True):
         lines.append("".join(STATES[mark.cause or "manual"][0] if mark.lost else EARNED for mark in marks))
         named = {x: mark.misconceptions for x, mark in enumerate(marks) if mark.lost and mark.misconceptions}
         cells.append({x: [numbers.setdefault(name, len(numbers)) for name in ids] for x, ids in named.items()})
@@ -252,9 +252,9 @@ def item_analysis(grades: Sequence[Grade]) -> list[dict[str, Any]]:
     borders = ((0.9, "very easy"), (0.75, "easy"), (0.45, "medium"), (0.25, "hard"), (0.0, "very hard"))
     working = np.array([grade.score > 0 for grade in grades])
     items = []
-    for marks in zip(*(grade.marks for grade in grades)):
+    for marks in zip(*(grade.marks for grade in grades), strict=True):
         passed = np.array([mark.score >= mark.max_score for mark in marks])
-        rest_scores = np.array([grade.score - mark.score for grade, mark in zip(grades, marks)])
+        rest_scores = np.array([grade.score - mark.score for grade, mark in zip(grades, marks, strict=True)])
         passing, rest, rate = passed[working], rest_scores[working], float(passed.mean())
         cases, rarer = len(passing), int(min(passing.sum(), (~passing).sum()))
         meaningful = cases >= FEW and rarer and np.ptp(rest)

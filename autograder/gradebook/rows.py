@@ -207,12 +207,21 @@ def students(entries: Sequence[Upload], roster: Sequence[Person], rubric: Rubric
     First those who submitted, in the order of the uploads, with their newest submission; then the others in the roster.
     """
     submitters = [student for entry in entries for student in entry.students]
+    emails = defaultdict[str, set[str]](set)  # the addresses that go with a student id
+    for student in submitters:
+        if student.sid and student.email:
+            emails[student.sid].add(student.email.lower())
     persons = _in_roster(submitters, roster)
     handed_in: dict[object, list[tuple[Student, Upload]]] = {}
     for entry in entries:
         for student in entry.students or (Student(),):
-            identity: object = next(iter(student.identities), ("entry", entry.key, student.name))  # a name is ambiguous
-            identity = persons.get(student, identity)
+            addresses = emails.get(student.sid, set())
+            if student in persons:
+                identity: object = persons[student]
+            elif student.sid and not student.email and len(addresses) == 1:
+                identity = "email", *addresses
+            else:  # a name is ambiguous
+                identity = student.identities[0] if student.identities else ("entry", entry.key, student.name)
             handed_in.setdefault(identity, []).append((student, entry))
     rows = []
     for identity, uploads in handed_in.items():
@@ -350,11 +359,10 @@ def _worth(row: StudentRow, rubric: Rubric) -> float:
     if rubric.uploads == "best":
         score = _late(row, rubric).score
         return -1.0 if score is None else score
-    if rubric.uploads == "last":
-        return 0.0
     due, at = row.due or rubric.due, row.entry.created_at
-    is_on_time = lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME if at and due else not row.entry.late
-    return float(is_on_time)
+    if rubric.uploads == "last" or due is None or not at:
+        return float(rubric.uploads == "last_on_time" and not row.entry.late)
+    return float(lateness(at, 0, due, rubric.late or LatePolicy()) == ON_TIME)
 
 
 # Late work: only the kit's scores count. Gradescope's deductions are never read, so none is counted twice

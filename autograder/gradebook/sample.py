@@ -20,7 +20,7 @@ def references(homework: Homework) -> Files:
 
 def stubs(homework: Homework) -> Files:
     """Return the files that a student starts with."""
-    modules = zip(references(homework).items(), homework.rubric.modules.values())
+    modules = zip(references(homework).items(), homework.rubric.modules.values(), strict=True)
     return {name: handout.stub(text, tuple(module.functions)) for (name, text), module in modules}
 
 

@@ -139,7 +139,7 @@ def write(out: Path, title: str, pairs: Sequence[Pair], works: Sequence[_Work], 
     write_atomically(out / "similar.html", page(title, pairs, works, names))
     head = ("Shared", "One", "Other", "Submission of one", "Submission of other", "Modules")
     who = [(names.get(pair.one, ""), names.get(pair.other, ""), pair.one, pair.other) for pair in pairs]
-    lines = [(round(pair.share, 2), *columns, " ".join(pair.modules)) for pair, columns in zip(pairs, who)]
+    lines = [(round(pair.share, 2), *columns, " ".join(pair.modules)) for pair, columns in zip(pairs, who, strict=True)]
     write_atomically(out / "similar.csv", outputs.csv_text([head, *lines]))
 
 
@@ -166,7 +166,7 @@ def page(title: str, pairs: Sequence[Pair], works: Sequence[_Work], names: Mappi
         for name in pair.modules:
             one, two = by_key[pair.one], by_key[pair.other]
             texts = list[str]()
-            for work, places in zip((one, two), compare_files(*one.both(two, name))[2]):
+            for work, places in zip((one, two), compare_files(*one.both(two, name))[2], strict=True):
                 text = work.texts[name]
                 marked = len(places) and highlight_overlap(text, places, "<mark>", "</mark>", escape_html=True)[0]
                 texts.append(Markup(marked) if marked else text)

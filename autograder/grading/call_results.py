@@ -109,8 +109,8 @@ class TestCall:
             isinstance(both, tuple | list) and len(both) == len(self.parts) for both in (value, self.expected)
         ):
             return value
-        sources = (value if name in self.rules.parts else self.expected for name in self.parts)
-        return tuple(source[number] for number, source in enumerate(sources))
+        named = zip(self.parts, value, self.expected, strict=True)
+        return tuple(returned if name in self.rules.parts else expected for name, returned, expected in named)
 
     @property
     def kind(self) -> str:
@@ -205,13 +205,10 @@ def reason(response: Response) -> str:
 
 
 def compared(test_calls: Iterable[TestCall], responses: Iterable[Response]) -> list[CallResult]:
-    """Compare the responses to test calls made in this order, of which the last may lack one.
-
-    A repeated call is compared with the first response.
-    """
+    """Compare the responses to test calls made in this order. A repeated call is compared with the first response."""
     earlier: dict[int, Response] = {}
     call_results = []
-    for test_call, response in zip(test_calls, responses):
+    for test_call, response in zip(test_calls, responses, strict=True):
         call_results.append(CallResult(test_call, response, *_compared(test_call, response, earlier)))
         if test_call.kind == "call" and response.error is None:
             earlier[test_call.number] = response
@@ -261,7 +258,7 @@ def repeats(response: Response, first: Response | None) -> bool:
 
 def alike(test_call: TestCall, first: Response, second: Response) -> bool:
     """Whether two responses to a call have the same value: an error of the same kind, or values within the tolerance."""
-    if second.ended is not None:
+    if first.ended is not None or second.ended is not None:
         return False
     if test_call.kind != "call":
         return True
@@ -284,15 +281,18 @@ def _breaks_down(error: Error, value: Any) -> bool:
     """Whether Python's own numbers raise this error where NumPy returns the nan or infinity in the value."""
     numbers = [np.asarray(leaf) for leaf in leaves(value)]
     is_finite = all(np.isfinite(array).all() for array in numbers if array.dtype.kind == "f")
-    return error.kind in ("ZeroDivisionError", "OverflowError") and not is_finite
+    arithmetic = error.kind in ("ZeroDivisionError", "OverflowError") or error.text == "math domain error"
+    return arithmetic and not is_finite
 
 
 def explained(test_call: TestCall, version: Response, response: Response) -> float:
     """How much of a failing response a version explains: 1.0 for all, at most 0.5 if it is only closer."""
     if alike(test_call, version, response):
         return 1.0
+    if version.error is not None or response.error is not None or response.ended is not None or test_call.rules.error:
+        return 0.0
     values = test_call.expected, test_call.counted(version.value), test_call.counted(response.value)
-    parts = [[np.asarray(leaf) for leaf in group] for group in zip(*map(leaves, values))]
+    parts = [[np.asarray(leaf) for leaf in group] for group in zip(*map(leaves, values), strict=False)]
     explained = 0.0
     for correct, predicted, actual in parts:
         numbers = {correct.dtype.kind, predicted.dtype.kind, actual.dtype.kind} <= {*"biuf"}
@@ -327,7 +327,7 @@ def alike_in_form(test_call: TestCall, first: Response, second: Response) -> boo
         return True
     values = test_call.counted(first.value), test_call.counted(second.value)
     difference, _ = compare(*values, test_call.allowed, dtype=True)
-    return difference is None
+    return difference is None or difference.kind != "dtype"
 
 
 def wrong_in_value(call_result: CallResult) -> bool:
@@ -357,7 +357,7 @@ def distance(exact: Any, value: Any) -> float:
     if exact is None or value is None:
         return 0.0 if exact is value else -1.0  # an error was raised
     failure, away = compare(exact, value, np.inf)
-    return away if failure is None else -1.0
+    return away if failure is None or failure.kind == "value" else -1.0
 
 
 def wrong_alike(correct: Any, exact: Any, value: Any, allowed: float) -> bool | None:

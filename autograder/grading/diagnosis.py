@@ -60,9 +60,8 @@ class KnownResponses:
         homework = plan.homework
         self.homework, self.module, self.function = homework, module, function
         self.misconceptions = tuple(dict.fromkeys(chain(*helpers.values())))
-        self.helpers = {
-            name: version for name in helpers if (version := homework.version(module, name, helpers[name])) is not None
-        }
+        versions = ((name, homework.version(module, name, misconceptions)) for name, misconceptions in helpers.items())
+        self.helpers = {name: version for name, version in versions if version is not None}
         # Whether the helpers keep state between calls, so that each version runs on every call.
         self.keeps = any(helper.memory for helper in self.helpers.values())
         pairs = [
@@ -97,7 +96,7 @@ class KnownResponses:
                 functions[self.function] = version.fresh(self.helpers)
             with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
                 answers = Direct(functions).run(t.call for t in needed)
-            for test_call, response in zip(needed, answers):
+            for test_call, response in zip(needed, answers, strict=True):
                 if self._process.get(test_call.number) is process:
                     error = (response.error.kinds, response.error.text) if response.error is not None else None
                     content = pickle.dumps((response.value, response.changed, response.shared, error))
@@ -115,8 +114,8 @@ class KnownResponses:
         key = version.misconceptions, number
         if key not in self._number_alike:
             every = self.homework.of_function(self.module, self.function)
-            singles = (self.homework.alone(misconception) for misconception in every if not misconception.memory)
-            self._number_alike[key] = sum(not self.differ(version, single, number) for single in singles)
+            singles = (self.version((misconception,)) for misconception in every if not misconception.memory)
+            self._number_alike[key] = sum(s is not None and not self.differ(version, s, number) for s in singles)
         return self._number_alike[key]
 
 
@@ -232,8 +231,10 @@ class Candidate:
     def shows(self, misconceptions: Iterable[Misconception], call_result: CallResult) -> bool:
         """Whether the response to a call would be different without one of these misconceptions."""
         table, number = self.table, call_result.test_call.number
+        if number not in table.test_calls:
+            return False
         versions = (table.version(tuple(m for m in self.misconceptions if m.id != one.id)) for one in misconceptions)
-        return any(table.differ(self.version, version, number) for version in filter(None, versions))
+        return any(version is not None and table.differ(self.version, version, number) for version in versions)
 
     def number_alike(self, call_result: CallResult) -> int:
         """Return how many misconceptions alone give the response of this version to a call."""
@@ -242,9 +243,9 @@ class Candidate:
 
 def for_one_reason(first: Response, second: Response) -> bool:
     """Whether two errors mention the same numbers, such as shapes, or have equal texts if there are no numbers."""
-    texts = (response.error.text if response.error is not None else "" for response in (first, second))
+    texts = [response.error.text for response in (first, second) if response.error is not None]
     reasons = [sorted(re.findall(r"\d+", text) or text.split()) for text in texts]
-    return reasons[0] == reasons[1]
+    return len(reasons) == 2 and reasons[0] == reasons[1]
 
 
 @dataclass(frozen=True)
@@ -385,8 +386,9 @@ class Diagnoser:
             diagnosis = Diagnosis.of(*best, empty=empty) if best else Diagnosis(complete=not failing, empty=empty)
         fitting = diagnosis.chosen if diagnosis.complete else None
         strange = [call_result for call_result in results if fitting is None or not fitting.fits_in_form(call_result)]
-        diagnosis = replace(diagnosis, observed=observed(strange, diagnosis.memory))
-        return replace(analysis, diagnoses=diagnoses | {function: diagnosis})
+        named = {misconception.id for misconception in diagnosis.named}
+        unnamed = tuple(m for m in observed(strange, diagnosis.memory) if m.id not in named)
+        return replace(analysis, diagnoses=diagnoses | {function: replace(diagnosis, observed=unnamed)})
 
     def _beside_unknown(self, search: "Search", results: Sequence[CallResult]) -> tuple[Candidate, ...]:
         """Misconceptions that reproduce all calls whose numbers of dimensions the function supports.
@@ -401,7 +403,7 @@ class Diagnoser:
             failing = [call_result for call_result in corrected if wrong_in_value(call_result)]
             if len(failing) < LEAST_EVIDENCE and not any(r.test_call.rules.error for r in failing):
                 continue
-            if matches := Search(self, corrected, {}).complete(MOST_TOGETHER):
+            if matches := Search(self, corrected).complete(MOST_TOGETHER):
                 candidates = tuple(next(search.candidates(search.tables[0], [c.misconceptions])) for c in matches)
                 lost = {r.test_call.criterion for r in results if r.failed}
                 costs = {name for candidate in candidates for m in candidate.misconceptions for name in m.criteria}
@@ -410,7 +412,7 @@ class Diagnoser:
 
     def evident(self, call_results: Sequence[CallResult]) -> list[Candidate]:
         """Single misconceptions that reproduce some failing calls of a function and every passing one, best first."""
-        search = Search(self, call_results, {})
+        search = Search(self, call_results)
         exact = [(m,) for m in search.misconceptions if not m.inexact and not m.memory]
         passing = [call_result for call_result in call_results if not call_result.failed]
         failing = [r for r in call_results if wrong_in_value(r) and r.error is None]
@@ -424,7 +426,9 @@ class Diagnoser:
 class Search:
     """The search for the function of these call results, whose `helpers` are wrong as diagnosed."""
 
-    def __init__(self, diagnoser: Diagnoser, call_results: Sequence[CallResult], helpers: Mapping[str, Diagnosis]):
+    def __init__(
+        self, diagnoser: Diagnoser, call_results: Sequence[CallResult], helpers: Mapping[str, Diagnosis] | None = None
+    ):
         module, function = call_results[0].target
         self.rubric, self.misconceptions = diagnoser.rubric, diagnoser.homework.of_function(module, function)
         self.on_values = {c.id for c in self.rubric.of(module) if c.looks_at == "values"}
@@ -432,8 +436,9 @@ class Search:
         self.call_results = sorted(call_results, key=lambda call_result: not call_result.failed)
         self.failing = [r for r in self.call_results if wrong_in_value(r)]
         # The responses with correct helpers, with the submission's, and with their rivals, which may differ in these calls.
-        diagnosed = {name: helper.sure for name, helper in helpers.items() if helper.sure}
-        rivals = [diagnosed | {name: rival.misconceptions} for name in diagnosed for rival in helpers[name].rivals]
+        sure = {name: helper for name, helper in (helpers or {}).items() if helper.sure}
+        diagnosed = {name: helper.sure for name, helper in sure.items()}
+        rivals = [diagnosed | {n: r.misconceptions} for n in sure for r in sure[n].rivals if r.misconceptions]
         sets = [{}, diagnosed, *rivals] if diagnosed else [{}]
         self.tables = [diagnoser.known_responses(module, function, tuple(of_each.items())) for of_each in sets]
         self._compared: dict[tuple[Any, ...], float] = {}
@@ -453,7 +458,8 @@ class Search:
     def formal(self) -> tuple[Candidate, ...]:
         """Return the single misconception, or the helpers' misconceptions, that reproduce side effects and dtypes."""
         for candidates in self._generations(1):
-            if fitting := [candidate for candidate in candidates if candidate.is_formal]:
+            fitting = [candidate for candidate in candidates if candidate.is_formal]
+            if fitting and all(candidate.ids == fitting[0].ids for candidate in fitting):
                 return (fitting[0],)
         return ()
 
@@ -519,11 +525,11 @@ def supported(call_results: Iterable[CallResult]) -> list[CallResult]:
 def _corrected(call_result: CallResult, number: int | None) -> CallResult:
     """Return the result with the expected value in place of one part, or of a whole value; errors that are due stay as they are."""
     test_call, value = call_result.test_call, call_result.response.value
-    if not wrong_in_value(call_result) or test_call.rules.error:
+    if not wrong_in_value(call_result) or test_call.kind != "call" or test_call.rules.error:
         return call_result
     if number is None:
         return compared([test_call], [Response(value=test_call.expected)])[0]
-    if not isinstance(value, tuple | list):
+    if not isinstance(value, tuple | list) or len(value) != len(test_call.parts):
         return call_result
     parts = (*value[:number], test_call.expected[number], *value[number + 1 :])
     return compared([test_call], [replace(call_result.response, value=parts)])[0]
@@ -548,7 +554,8 @@ def computes_nothing(call_results: Iterable[CallResult]) -> bool:
     pairs = [(call_result.test_call.arguments, call_result.response.value) for call_result in calls]
     for name in pairs[0][0] if pairs else ():
         # An argument that is an object of an earlier call is not available here.
-        if all(isinstance(args.get(name), Handle) or _same(args.get(name), value) for args, value in pairs):
+        comparable = [(args.get(name), value) for args, value in pairs if not isinstance(args.get(name), Handle)]
+        if comparable and all(_same(argument, value) for argument, value in comparable):
             return True
     return not pairs
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.grading.call_results import CallResult, TestCall, alike, of_function, wrong_in_value
+from autograder.grading.call_results import CallResult, TestCall, alike, compared, of_function, wrong_in_value
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.runner.processes import Runner
 from autograder.grading.scoring import CriterionScore
@@ -55,14 +55,15 @@ def confirmed(runner: Runner, diagnoser: Diagnoser, module: str, at_home: Result
 def _confirmed(runner: Runner, examples: Iterable[CallResult], diagnosis: Diagnosis) -> Confirmed:
     chosen = diagnosis.chosen if diagnosis.complete and not diagnosis.memory else None
     for example in examples:
-        if example.unwritten or chosen is not None:
+        if example.unwritten or (chosen is not None and chosen.fits(example) and chosen.fits_in_form(example)):
             return example, ()
         is_clear = diagnosis.complete or example.response.ended or example.is_absent
         probes = [Probe(example.test_call), *(() if is_clear else probes_of(example.test_call))]
-        results = runner.alone(example.test_call, [probe.test_call for probe in probes[1:]])
+        responses = runner.alone(example.test_call, [probe.test_call for probe in probes[1:]])
+        results = compared([probe.test_call for probe in probes[: len(responses)]], responses)
         # One that passes alone may fail when repeated.
-        if failing := next((r for r in results[:TIMES] if r.failed), None):
-            pairs = zip(probes, [example, *results[1:]])  # its result after other calls first
+        if failing := next((r for r in results if r.failed and r.test_call is example.test_call), None):
+            pairs = zip(probes, [example, *results[1:]], strict=False)  # its result after other calls first
             return failing, tuple(pair for pair in pairs if not pair[1].response.ended)
     return None, ()
 
@@ -96,11 +97,11 @@ def with_example(
     failing = [r for r in _failing(public.values(), function) if r.test_call in analysis.failing_calls]
     examples = [call_result for call_result in failing if not call_result.test_call.criterion]
     examples.sort(key=lambda r: not same_outcome(r, at_home[r.test_call]))
-    is_tried = function in tried_examples
-    alone, probe_results = tried_examples.get(function, (next(iter(examples), None), ()))
+    tried = tried_examples.get(function)
+    alone = tried[0] if tried is not None else next(iter(examples), None)
     if alone is not None and alone.test_call not in analysis.failing_calls:
         alone = None
-    if is_tried and alone is None and examples:
+    if tried is not None and alone is None and examples and not any(r.response.ended for r in examples):
         score = replace(score, depends=True)
 
     # The example must show the mistake that the criterion is lost to.
@@ -114,13 +115,13 @@ def with_example(
         example = min(small, key=chosen.number_alike, default=None)
     elif chosen is not None and score.why == "unexplained" and alone is not None and chosen.fits(alone):
         example = next((e for e in examples if not chosen.fits(e)), None)  # not of a mistake named elsewhere
-    elif alone is None or fails_alike(alone, failure) or is_unsteady(probe_results):
+    elif alone is None or fails_alike(alone, failure) or (tried is not None and is_unsteady(tried[1])):
         example = alone  # if its outcome depends on earlier calls, so may those of other examples
     else:
         example = next((e for e in examples if fails_alike(e, failure)), alone)
     if example is None:
         return score
-    preview = example if is_tried and example is alone else at_home[example.test_call]
+    preview = example if tried is not None and example is alone else at_home[example.test_call]
     return replace(score, example=preview, differs=not same_outcome(preview, example))
 
 

@@ -14,7 +14,7 @@ import ast
 import contextlib
 import inspect
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -42,10 +42,11 @@ from autograder.homework import other_arguments
 from autograder.homework.library import Misconception
 from autograder.homework.other_arguments import FROM_THE_END, is_telling, properties
 from autograder.sandbox.process import SPENT
+from autograder.sandbox.wire import Handle
 from autograder.shared.compare import Failure, compare, equal
 from autograder.shared.edits import Text, line_names, units
 from autograder.shared.source import UNREADABLE, parsed
-from autograder.shared.tree import arrays, copied, leaves
+from autograder.shared.tree import arrays, copied, leaves, mapped
 from autograder.submissions.text import listed
 
 TOGETHER = 50  # edits per message
@@ -98,12 +99,15 @@ class Explainer:
             return analysis
         on_values = {name for name in lost if self.rubric.criteria[name].looks_at == "values"}
         is_excused = not diagnosis.empty and not diagnosis.misconceptions and on_values <= diagnosis.criteria
-        if is_excused:
+        if is_excused and self.rubric.charge == "mistakes":
             return analysis  # the mistakes of its helpers explain everything
         earlier = analysis.of(function)
-        results = self.runner.with_helpers(analysis.module, helpers, _needed(analysis, earlier))
-        repeated = {r.test_call: r for r in of_function(results.values(), function)}
-        if _badness(repeated.values()) > _badness(earlier):
+        responses = self.runner.with_helpers(analysis.module, helpers, _needed(analysis, earlier))
+        # An end of the process counts for calls that failed before.
+        answered = of_function(compared(responses, responses.values()), function)
+        passing = {call_result.test_call for call_result in earlier if not call_result.failed}
+        repeated = {r.test_call: r for r in answered if r.response.ended is None or r.test_call not in passing}
+        if _badness(repeated.values()) > _badness(r for r in earlier if r.test_call in repeated):
             return analysis
         before = tuple(call_result for call_result in earlier if call_result.failed)
         is_changed = any(not alike(r.test_call, r.response, repeated[r.test_call].response) for r in before)
@@ -116,13 +120,11 @@ class Explainer:
         pure = [r for r in analysis.of(function) if r.test_call.rules.repeats]
         # The diagnosis compares no values of a wrong type, which may depend on earlier calls.
         is_explained = diagnosis.complete and all(call_result.kind != "type" for call_result in pure)
-        if not pure or is_explained or diagnosis.empty:
+        if is_explained or diagnosis.memory or diagnosis.empty:
             return analysis
         repeated = self.runner.with_helpers(analysis.module, analysis.helpers(function), _needed(analysis, pure))
         call_results = tuple(
-            replace(r, failure=Failure("unsteady"))
-            if r.test_call in repeated and not repeats(r.response, repeated[r.test_call].response)
-            else r
+            r if repeats(r.response, repeated.get(r.test_call)) else replace(r, failure=Failure("unsteady"))
             for r in analysis.call_results
         )
         return replace(analysis, call_results=call_results)
@@ -236,6 +238,8 @@ class Explainer:
             if test_call.target.function == function and test_call.kind == "call":
                 prediction = candidate.response(call_result)
                 error = prediction.error.kind if prediction.error is not None else ""
+                if test_call.parts and not error and not isinstance(prediction.value, tuple):
+                    return False
                 test_call = replace(test_call, expected=prediction.value, rules=replace(test_call.rules, error=error))
             altered.append(test_call)
         call_results = compared(altered, [call_result.response for call_result in analysis.call_results])
@@ -255,12 +259,11 @@ class Explainer:
     def _separated(self, analysis: Analysis, function: str) -> Diagnosis | None:
         """Return the property that separates all failing calls from all passing ones, also in new calls like the public ones."""
         calls = [r for r in analysis.of(function) if not r.failed or wrong_in_value(r)]
-        if any(r.failed and (r.test_call.rules.error or r.response.ended or r.kind == "unsteady") for r in calls):
+        plain = [r for r in calls if r.test_call.kind == "call" and not r.test_call.rules.error]
+        if any(r.failed and (r not in plain or r.response.ended or r.is_absent or r.kind == "unsteady") for r in calls):
             return None
-        # Arguments that are objects of earlier calls are not available here.
-        plain = [
-            r for r in calls if r.test_call.kind == "call" and not r.test_call.rules.error and not r.test_call.needs
-        ]
+        by_number = {r.test_call.number: r.test_call for r in analysis.call_results}
+        plain = [replace(r, test_call=_with_objects(r.test_call, by_number)) if r.test_call.needs else r for r in plain]
         if not _separating(plain) or any(map(callable, plain[0].test_call.arguments.values())):
             return None
         target = Target(analysis.module, function)
@@ -268,7 +271,7 @@ class Explainer:
             new = self._like_public(plain)
             with self.runner.apart(analysis.module, analysis.helpers(function)) as run:
                 responses = run(new)
-            self.tried[target] = compared(new, responses)
+            self.tried[target] = compared(new[: len(responses)], responses)
         separating = _separating(self.tried[target])
         causes = []
         for (text, advice), (passing, _) in _separating([*plain, *self.tried[target]]).items():
@@ -340,7 +343,7 @@ class Explainer:
         earlier_lines = {line for repair in earlier for lines in repair.places for line in lines}  # tried first
         request = Edits(module, self._scope(module, function), sorted(earlier_lines), first[0].call)
         with self.runner.apart(module, analysis.helpers(function), [extension()], [request]) as run:
-            edits = run([])[-1].value or []
+            edits = (run([]) or [SPENT])[-1].value or []
             ordered = sorted(
                 ((line not in earlier_lines, size), edit, line)
                 for edit, size, line in edits
@@ -381,7 +384,7 @@ class Explainer:
                 ends = self.endless >= MOST_ENDLESS or self.runner.spent() >= MOST_SPENT
                 responses = [] if ends else run([Edited(number, test_call.call) for _, number, _ in remaining])
                 self.endless += sum(r.error is not None and r.error.kind == "BaseException" for r in responses)
-                answered = zip(remaining, responses)
+                answered = zip(remaining, responses, strict=False)
                 remaining = [
                     row
                     for row, response in answered
@@ -398,7 +401,8 @@ class Explainer:
         before = [extension(), Edit(module, self._scope(module, repair.edited), repair.edit)]
         with self.runner.apart(module, analysis.helpers(function), before) as run:
             report, *responses = run(test_calls)[1:] or [SPENT]
-        # If the process ends, the last result fails.
+        if len(responses) != len(test_calls):
+            return None
         call_results = of_function(compared(test_calls, responses), function)
         last = self.runner.submission.files[f"{module}.py"].count(b"\n") + 1
         lines: tuple[int, ...] = report.value or ()  # the process may report anything
@@ -420,10 +424,10 @@ def _needed(analysis: Analysis, call_results: Iterable[CallResult]) -> list[Test
 
 
 def _badness(call_results: Iterable[CallResult]) -> tuple[int, int]:
-    """Return the numbers of failing calls, and of calls that reached unwritten code."""
+    """Return the numbers of failing calls, and of calls that ended the process or reached unwritten code."""
     results = list(call_results)
     unwritten = [r for r in results if r.error is not None and r.error.kind == "NotImplementedError"]
-    return sum(r.failed for r in results), len(unwritten)
+    return sum(r.failed for r in results), len(unwritten) + sum(r.response.ended is not None for r in results)
 
 
 def _is_wrong(call_result: CallResult, is_slip: bool) -> bool:
@@ -461,7 +465,7 @@ def relation_holds(run: Run, call_result: CallResult) -> bool:
 
     def answer(*args: Any, **kwargs: Any) -> Any:
         (like,) = with_arguments(test_call, bind(*args, **kwargs).arguments)
-        value = run([like])[0].value
+        value = (run([like]) or [SPENT])[0].value
         if not _varies_alike(like.expected, value):
             raise ValueError
         return value
@@ -478,9 +482,26 @@ def relation_holds(run: Run, call_result: CallResult) -> bool:
 def _varies_alike(expected: Any, value: Any) -> bool:
     """Whether a value has the type, shape and finite entries of the expected one, and is constant only where that is."""
     failure, furthest = compare(expected, value, np.inf)
-    pairs = zip(leaves(expected), leaves(value))
+    pairs = zip(leaves(expected), leaves(value), strict=False)
     return failure is None and furthest < np.inf and all(is_telling(v) or not is_telling(e) for e, v in pairs)
 
 
 def _has_floats(call_result: CallResult) -> bool:
     return any(np.asarray(leaf).dtype.kind == "f" for leaf in leaves(call_result.test_call.expected))
+
+
+def _with_objects(test_call: TestCall, by_number: Mapping[int, TestCall]) -> TestCall:
+    """Return the test call with the values of arguments that are objects of earlier calls, as the reference made them."""
+
+    def value(leaf: Any) -> Any:
+        if not isinstance(leaf, Handle):
+            return leaf
+        earlier, (root, *path) = by_number[leaf.call], leaf.path
+        made_of = {"result": earlier.expected} | dict(enumerate((*earlier.args, *earlier.kwargs.values())))
+        item = made_of[root]
+        for key in path:
+            item = item[key]
+        return mapped(value, item)
+
+    args, kwargs = mapped(value, (test_call.args, dict(test_call.kwargs)))
+    return replace(test_call, args=args, kwargs=kwargs)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autograder.exceptions import SandboxError
-from autograder.grading.call_results import CallResult, Target, TestCall, reason
+from autograder.grading.call_results import CallResult, Target, TestCall, compared, reason, wrong_in_value
 from autograder.grading.diagnosis import Analysis, Diagnoser, Diagnosis
 from autograder.grading.examples import Confirmed, ProbeResult, confirmed, same_outcome, with_example
 from autograder.grading.explaining import Explainer
@@ -116,7 +116,7 @@ class Grader:
     def grade(self, submission: Submission, modules: Sequence[str] = ()) -> Result:
         """Grade everything, or only some modules (and "integration" and "tests")."""
         names = tuple(name for name in self.rubric.groups if not modules or name in modules)
-        with contextlib.closing(Runner.in_sandbox(self.sandbox, self.plan, submission)) as runner:
+        with Runner.in_sandbox(self.sandbox, self.plan, submission) as runner:
             results = graded_with(runner, self.diagnoser, names)
         if TESTS in names:
             results += (ModuleResult(TESTS, graded_tests(self.sandbox, self.plan.homework, submission)),)
@@ -150,6 +150,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
     for module in failing:
         if not rubric.modules[module].uses:
             at_home |= {t: r for t, r in runner.public(module).items() if at_home[t].failed}
+    failing = [name for name in failing if any(at_home[t].failed for t in plan.public[name])]
     missing = {name for name in rubric.modules if f"{name}.py" not in runner.submission.files}
 
     # 1c: the examples to show, where the cause can only be in the module itself.
@@ -225,7 +226,8 @@ def _together(
     runner: Runner, criterion: Criterion, correct: tuple[str, ...] = ()
 ) -> tuple[CriterionScore, list[CallResult]]:
     """Grade a criterion of the integration, with references in place of `correct` modules."""
-    call_results, imported = runner.integration(criterion.id, correct)
+    responses, imported = runner.integration(criterion.id, correct)
+    call_results = compared(responses, responses.values())
     failing = next((call_result for call_result in call_results if call_result.failed), None)
     why: Why = "right" if failing is None else "unexplained" if imported else "not_imported"
     return CriterionScore(criterion, why, call_result=failing, blamed=correct), call_results
@@ -253,8 +255,9 @@ def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tupl
     for function, diagnosis in analysis.diagnoses.items():
         results = tuple(analysis.of(function))
         helpers = set() if function in analysis.helped else rubric.helpers(analysis.module, (function,))
-        explained = diagnosis.empty or diagnosis.complete or diagnosis.sure
+        explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
         if (explained and not diagnosis.repaired) or not failing.isdisjoint(helpers):
             continue
-        if not any(r.response.ended or r.test_call.rules.question for r in results):
+        answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in results)
+        if any(map(wrong_in_value, results)) and not answers:
             yield function, results

@@ -102,7 +102,7 @@ def _with_signatures(
             yield score
             continue
         targets = dict.fromkeys(chain.from_iterable(refused.values())) if criterion.id == first else calls
-        named = (runner.signature_of(target, criterion.id) for target in targets)
+        named = (misconception for t in targets if (misconception := runner.signature_of(t, criterion.id)))
         base = CriterionScore(criterion, call_result=next(iter(calls.values()))) if score.passed else score
         yield replace(base, why="mistake", misconceptions=(*score.misconceptions, *named))
 
@@ -157,6 +157,7 @@ class Scoring:
             if call_result.test_call.criterion == score.criterion.id
             and (helped == function if function else score.passed and helped not in self.diagnoses)
             for helper in helpers
+            if helper in self.diagnoses
         }
         return replace(
             score,
@@ -179,11 +180,12 @@ class Scoring:
         failing_call = next(failing, None)
         if failing_call is None:
             return CriterionScore(criterion)
-        diagnosis = self.diagnoses[failing_call.target.function]
-        helpers = diagnosis.helpers if diagnosis.complete else ()
-        # An observed side effect explains no wrong value.
-        is_explained = diagnosis.sure or helpers or not wrong_in_value(failing_call)
-        named = (*diagnosis.named, *helpers) if is_explained else ()
+        named: tuple[Misconception, ...] = ()
+        if diagnosis := self.diagnoses.get(failing_call.target.function):
+            helpers = diagnosis.helpers if diagnosis.complete else ()
+            # An observed side effect explains no wrong value.
+            if diagnosis.sure or helpers or not wrong_in_value(failing_call):
+                named = (*diagnosis.named, *helpers)
         return CriterionScore(criterion, "mistake" if named else "unexplained", named, call_result=failing_call)
 
     # Criteria on values
@@ -211,7 +213,11 @@ class Scoring:
             return CriterionScore(criterion)
         form = next((r for r in failing if not wrong_in_value(r)), None)
         if form is not None and not diagnosis.formal:
-            return CriterionScore(criterion, "form", tuple(observations(form, diagnosis.memory)), call_result=form)
+            breach = tuple(observations(form, diagnosis.memory))
+            helpers = [h for h in self.rubric.helpers(criterion.module, (function,)) if h in self.diagnoses]
+            theirs = {m.name for helper in helpers for m in self.diagnoses[helper].observed}
+            if not breach or not {misconception.name for misconception in breach} <= theirs:
+                return CriterionScore(criterion, "form", breach, call_result=form)
         if criterion.id in diagnosis.related:
             places = tuple(self._grading_values(function))
             return CriterionScore(criterion, "elsewhere", charged=places, call_result=call_result)
@@ -229,7 +235,8 @@ class Scoring:
         failing = [call_result for call_result in self.of[criterion.id] if call_result.failed]
         for call_result in failing:
             diagnosis = self.diagnoses[call_result.target.function]
-            if diagnosis.formal and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
+            is_explained = diagnosis.formal and (diagnosis.memory or call_result.kind != "unsteady")
+            if is_explained and not any(criterion.id in m.criteria for m in diagnosis.misconceptions):
                 continue  # a mistake scored elsewhere, or a helper, causes it
             if breach := tuple(observations(call_result, diagnosis.memory)):
                 return CriterionScore(criterion, "form", breach, call_result=call_result)

@@ -76,7 +76,7 @@ def graded_tests(sandbox: Sandbox, homework: Homework, submission: Submission) -
     graded += [few] * (len(criteria) - len(graded))
     return tuple(
         CriterionScore(criterion, "right" if results.share == 1 else "tests", share=results.share, tests=results)
-        for criterion, results in zip(criteria, graded)
+        for criterion, results in zip(criteria, graded, strict=True)
     )
 
 

@@ -39,12 +39,13 @@ class Homework:
         self.rubric_file = self.folder / "rubric.yaml"
         self.solutions = self.folder / "solutions"
         grading = self.folder / GRADING
-        homework, audit = PACKAGE / "homework", PACKAGE / "audit"  # the folders of a clone
-        if not self.is_packaged or grading.is_dir():
-            homework = audit = grading
-        self.suites = homework / "suites"  # the hidden tests, and the audit's list of equivalent mutants
-        self.misconceptions = homework / "misconceptions"  # a folder for each module
-        self.alternatives = audit / "alternatives"  # correct solutions in other styles, a folder each
+        is_complete = not self.is_packaged or grading.is_dir()
+        # The hidden tests, and the audit's list of equivalent mutants.
+        self.suites = grading / "suites" if is_complete else PACKAGE / "homework" / "suites"
+        # A folder for each module.
+        self.misconceptions = grading / "misconceptions" if is_complete else PACKAGE / "homework" / "misconceptions"
+        # Correct solutions in other styles, a folder each.
+        self.alternatives = grading / "alternatives" if is_complete else PACKAGE / "audit" / "alternatives"
         # A student's process must not read these: they have the solutions, suites and misconceptions.
         self.secret = [PACKAGE, self.folder]
         # The folder for another process, which has its own packaged homework.

@@ -124,8 +124,9 @@ def _plain(function: Function, arguments: Arguments) -> Iterator[tuple[str, Argu
     """Yield other flags, strings and counts, defaults instead of arguments, and a causal mask."""
     parameters = inspect.signature(function).parameters
     for name, parameter in parameters.items():
-        default = parameter.default
-        if default is not parameter.empty and name in arguments and repr(arguments[name]) != repr(default):
+        value, default = arguments.get(name), parameter.default
+        same = type(value) is type(default) and not isinstance(value, np.ndarray | dict | list) and value == default
+        if default is not parameter.empty and name in arguments and not same:
             yield f"`{name}={default!r}`", {n: v for n, v in arguments.items() if n != name}
     for name, value in arguments.items():
         if isinstance(value, bool):

@@ -74,10 +74,10 @@ def varied(rng: np.random.Generator, *shapes: tuple[int, ...], start: int = 0) -
     """Yield an array of each shape, in turn with mixed signs, positive, negative, with some zeros, all zero."""
     for number, shape in enumerate(shapes, start):
         array = (
-            rng.normal(size=shape),
+            rng.normal(0, 1, shape),
             rng.uniform(1, 3, shape),
             -rng.uniform(1, 3, shape),
-            rng.normal(size=shape),
+            rng.normal(0, 1, shape),
             np.zeros(shape),
         )[number % 5]
         if number % 5 == 3:

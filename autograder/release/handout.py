@@ -53,7 +53,7 @@ def write(folder: Path, homework: Homework, notebook: str) -> None:
     if unknown := [problem for path in pages for problem in _unknown_names(path, rubric)]:
         raise CommandError("; ".join(unknown))
     texts = readme("\f".join(path.read_text(encoding="utf-8") for path in pages), rubric).split("\f")
-    for path, text in zip(pages, texts):
+    for path, text in zip(pages, texts, strict=True):
         (folder / path.name).write_text(text, encoding="utf-8", newline="\n")
     _rewrite(solutions / CHECKS, folder / CHECKS, ordered_checks, rubric)
     shutil.copy(solutions / "conftest.py", folder)

@@ -50,7 +50,7 @@ def _in_lines(value: Any, depth: int) -> str:
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     keys = [f"{json.dumps(key)}:" for key in value] if isinstance(value, dict) else [""] * len(value)
     parts = value.values() if isinstance(value, dict) else value
-    lines = [key + _in_lines(item, depth - 1) for key, item in zip(keys, parts)]
+    lines = [key + _in_lines(item, depth - 1) for key, item in zip(keys, parts, strict=True)]
     return f"{opening}\n" + ",\n".join(lines) + f"\n{closing}"
 
 

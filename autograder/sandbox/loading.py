@@ -43,7 +43,7 @@ def adopting(reference: Callable[..., Any], find: Callable[[], Any]) -> Callable
             return reference(*args, **kwargs)
         try:
             function = find()
-            names = dict(zip(inspect.signature(function).parameters, required(reference)))
+            names = dict(zip(inspect.signature(function).parameters, required(reference), strict=False))
         except Exception:  # there is no function, or it has no known signature
             return reference(*args, **kwargs)
         renamed = {names.get(name, name): value for name, value in kwargs.items()}

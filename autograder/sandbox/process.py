@@ -319,7 +319,7 @@ class StudentProcess:
                 raise TimeoutError
             return INTERRUPTED_SECONDS
 
-        if os.name == "posix":
+        if hasattr(signal, "SIGINT") and os.name == "posix":
             with contextlib.suppress(OSError):
                 os.kill(self.pid, signal.SIGINT)
         with contextlib.suppress(TimeoutError, WireError):
@@ -344,10 +344,10 @@ class StudentProcess:
             why = "disk"
         self.ended = Ended(self.close() or why, file, line)
 
-    def close(self) -> str | None:
-        """End the process; returns why the fork server killed it, if it did."""
+    def close(self) -> str:
+        """End the process; returns why the fork server killed it, or ""."""
         if self.ended is not None:
-            return None
+            return ""
         self.ended = Ended("crash")
         self.connection.close()
         return self._sandbox.end_process()

@@ -6,6 +6,8 @@ A request is a list of its kind and its parts, the response ["answered", ...] wi
 import builtins
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 MAX_KINDS = 32  # names of exception classes in one error
 HINTS = ("", "signature", "missing", "absent", "circular")
+THREADS_SECONDS = 0.01  # time for other student threads before arguments are checked again
 _EXCEPTIONS = {name for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)}
 
 
@@ -196,19 +199,11 @@ class Load(Request):
 
     def check(self, *parts: Any) -> Response:
         (every,) = parts
-        if len(every) != len(self.names):
+        if len(every) != len(self.names) or not all(isinstance(listed, list) for listed in every):
             raise ValueError("malformed signatures")
-        by_name: dict[tuple[str, str], list[Signature]] = {key: [] for key in self.names}
-        try:
-            for key, listed in zip(self.names, every):
-                for fields in listed:
-                    parameters = [
-                        Parameter(n, kind, default=None if has else Parameter.empty) for n, kind, has in fields
-                    ]
-                    by_name[key].append(Signature(parameters))
-        except (TypeError, LookupError) as error:
-            raise ValueError(f"a malformed signature: {error}") from None
-        return Response(by_name or None)
+        return Response(
+            {name: [*map(_signature, listed)] for name, listed in zip(self.names, every, strict=True)} or None
+        )
 
 
 class Call(Request):
@@ -274,6 +269,8 @@ class Changes(Request):
 
     @staticmethod
     def answer(session: "Session", number: int) -> Sequence[Any]:
+        if threading.active_count() > 1:
+            time.sleep(THREADS_SECONDS)  # give other threads time to run
         return [differences(*session.arguments[number]) if number in session.arguments else []]
 
     def check(self, *parts: Any) -> Response:
@@ -292,14 +289,16 @@ class Look(Request):
 
 
 class Write(Request):
-    """Overwrite an array of an earlier call in place; no effect if it is no writable array, or of another shape."""
+    """Overwrite an array of an earlier call in place; no effect unless it is a writable array of that shape."""
 
     kind = "write"
 
     @staticmethod
     def answer(session: "Session", handle: Handle, value: Any) -> Sequence[Any]:
         with suppress(Absent, TypeError, ValueError):
-            np.copyto(session.find(handle), value)
+            target = session.find(handle)
+            if isinstance(target, np.ndarray) and target.flags.writeable and target.shape == np.shape(value):
+                np.copyto(target, value)
         return []
 
 
@@ -309,18 +308,25 @@ REQUESTS: dict[str, type[Request]] = {cls.kind: cls for cls in (Define, Load, Ca
 # Validation
 
 
+def _signature(parts: Any) -> Signature:
+    """Return the signature that a process reports; raises ValueError for any other data."""
+    try:
+        fields = [(name, kind, None if has_default else Parameter.empty) for name, kind, has_default in parts]
+        return Signature([Parameter(name, kind, default=default) for name, kind, default in fields])
+    except (TypeError, LookupError) as error:
+        raise ValueError(f"a malformed signature: {error}") from None
+
+
 def _changes(parts: list[Any], arguments: tuple[Any, ...]) -> tuple[Change, ...]:
     changes = list[Change]()
-    for entry in parts:
+    for entry in parts[: MAX_CHANGES + 1]:
         match entry:
             case [argument, tuple() as path, str() as how] if type(argument) is int and how in CHANGED:
-                if not 0 <= argument < len(arguments):
-                    raise ValueError("a change of an argument that was not sent")
+                if len(changes) == MAX_CHANGES or not 0 <= argument < len(arguments):
+                    raise ValueError("too many changes, or of an argument that was not sent")
                 changes.append(Change(argument, _known_path(arguments[argument], path), how))
             case _:
                 raise ValueError("a malformed change")
-    if len(changes) > MAX_CHANGES:
-        raise ValueError("too many changes")
     return tuple(changes)
 
 
@@ -374,7 +380,7 @@ class Session:
         self.limit, self.requests = limit, dict(REQUESTS)
         self.calling: tuple[Any, ...] = ()  # the function of the current request and its arguments
         # By the number of the call: its objects by the first step of a `Handle`, and its arguments with copies made before it.
-        self.objects: dict[int, dict[Any, Any]] = {}
+        self.objects: dict[int, dict[str | int, Any]] = {}
         self.arguments: dict[int, tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
     def answer(self, request: bytes) -> Sequence[Any]:
@@ -407,11 +413,14 @@ class Session:
         return value
 
 
-def described(error: BaseException, folder: str, calling: tuple[Any, ...]) -> list[Any]:
-    """Return the fields of `Error`, of which the place is the last line in `folder` that the error passed through.
-
-    `calling` are the function of a call and its arguments; () for another request.
-    """
+def described(
+    error: BaseException,
+    folder: str,
+    function: Callable[..., Any] | None = None,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> list[Any]:
+    """Return the fields of `Error`, of which the place is the last line in `folder` that the error passed through."""
 
     def is_students(name: str) -> bool:
         return name.startswith(folder)
@@ -420,11 +429,14 @@ def described(error: BaseException, folder: str, calling: tuple[Any, ...]) -> li
     hint = ""
     if isinstance(error, SyntaxError) and error.filename and error.filename.startswith(folder):
         file, line = os.path.basename(error.filename), error.lineno or 0
-    elif isinstance(error, TypeError) and calling:
-        function, args, kwargs = calling
-        hint = "" if all(accepts(signature, args, kwargs) for signature in signatures(function)) else "signature"
+    elif isinstance(error, TypeError) and function is not None and not _binds(function, args, kwargs or {}):
+        hint = "signature"
     elif isinstance(error, Absent | Missing):
         hint = type(error).__name__.lower()
     elif is_circular(error):
         hint = "circular"
-    return [builtin_kinds(error), text_of(error, is_students), file, line, hint, passed(error, is_students)]
+    return [builtin_kinds(error), text_of(error, is_students), file, min(line, 10**6), hint, passed(error, is_students)]
+
+
+def _binds(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    return all(accepts(signature, args, kwargs) for signature in signatures(function))

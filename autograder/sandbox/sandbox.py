@@ -150,10 +150,10 @@ class Sandbox:
         self.process = StudentProcess(ours, pid, self)
         return self.process
 
-    def end_process(self) -> str | None:
-        """End the process and remove everything it left behind; returns why the fork server had killed it, if it had."""
+    def end_process(self) -> str:
+        """End the process and remove everything it left behind; returns why the fork server had killed it, or ""."""
         if not self.budget.running:  # it has ended with its fork server
-            return None
+            return ""
         if "fork" in self.layers:
             answer = self._ask({})
             self.budget.end(answer.get("seconds"))
@@ -162,7 +162,7 @@ class Sandbox:
         if self._server is not None:
             workspace.end_family(self._server, str(self.folder.temporary))
         workspace.clear(str(self.folder.writable))
-        return None
+        return ""
 
     def is_full(self) -> bool:
         """Whether the process has exceeded its disk limit, if there is no fork server to check that."""
@@ -199,25 +199,7 @@ class Sandbox:
         environment = {**_THREADS, "HOME": "/", "TMPDIR": str(temporary), "LANG": "C.UTF-8"}
         environment |= {name: os.environ[name] for name in LIBRARIES if name in os.environ}
         imports = [str(Path(str(module.__file__)).parents[1]) for module in (np, msgpack)]
-        limits, folder = self.limits, self.folder
-        confinement = Confinement(
-            layers=self.layers,
-            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
-            disk=limits.disk_mb * 2**20,
-            threads=limits.processes,
-            open_files=limits.open_files,
-            message=limits.message_mb * 2**20,
-            seconds=int(limits.submission_seconds) + 1,
-            folder=str(folder.path),
-            submission=str(folder.submission),
-            writable=str(folder.writable),
-            temporary=str(folder.temporary),
-            view=folder.view,
-            closed_places=closed_places(self.secret),
-            preloaded=self.preloaded,
-            uid=folder.uid,
-        )
-        arguments = [json.dumps(asdict(confinement)), str(theirs.fileno()), json.dumps(imports)]
+        arguments = [json.dumps(asdict(self._confinement())), str(theirs.fileno()), json.dumps(imports)]
         self._errors.seek(0)
         self._errors.truncate()
         with tempfile.TemporaryFile() as kit:
@@ -234,6 +216,23 @@ class Sandbox:
                 close_fds=os.name == "posix",
                 start_new_session=os.name == "posix",
             )
+
+    def _confinement(self) -> Confinement:
+        limits, folder = self.limits, self.folder
+        return Confinement(
+            layers=self.layers,
+            memory=min(limits.memory_mb, container_memory() // 2) * 2**20,
+            disk=limits.disk_mb * 2**20,
+            threads=limits.processes,
+            open_files=limits.open_files,
+            message=limits.message_mb * 2**20,
+            seconds=int(limits.submission_seconds) + 1,
+            folder=str(folder.path),
+            view=folder.view,
+            closed_places=closed_places(self.secret),
+            preloaded=self.preloaded,
+            uid=folder.uid,
+        )
 
     def _ask(self, request: dict[str, Any], *descriptors: int) -> dict[str, Any]:
         """Send a request to the fork server and return its answer; a server that has died is started again, in a new folder."""

@@ -15,7 +15,9 @@ import importlib
 import importlib.util
 import json
 import os
+import platform
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -29,7 +31,7 @@ from typing import Any
 import numpy
 
 from autograder.sandbox import layers, session, workspace
-from autograder.sandbox.layers import Confinement, kernel, landlock
+from autograder.sandbox.layers import Confinement, kernel, landlock, seccomp
 from autograder.sandbox.wire import Connection, encode
 
 # Extension modules that take much of the memory of a process or of the time to load, with a pattern for files that may need them.
@@ -46,6 +48,7 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
 
     Returns only in a student's process, with its session: no frame of the server, and thus no setting, is below student code.
     """
+    os.umask(0o077)
     for name in LIBRARIES:
         os.environ.pop(name, None)
     settings = Confinement(**json.loads(sys.argv[1]))
@@ -61,25 +64,28 @@ def main(essential: frozenset[str]) -> Callable[[], None]:
     _import_only_from(settings.view)
     if settings.has("not_dumpable"):
         kernel.prctl(kernel.DUMPABLE, 0)
-    rules = [landlock.rules(readable, Path(settings.writable))] if settings.has("landlock") else []
+    rules = landlock.rules(readable, Path(settings.writable)) if settings.has("landlock") else -1
 
     def confined(seconds: int, own_end: socket.socket) -> Callable[[], None]:
         """Confine this process; returns the session that serves the grader."""
         try:
-            kernel.close_all_but(own_end.fileno(), *rules)
+            kernel.close_all_but(own_end.fileno(), rules)
             layers.apply(settings, rules, seconds)
             os.listdir(settings.submission)
         except BaseException as error:
             connection = Connection(own_end, settings.message)
-            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {error}")))
+            connection.send(encode(("fault", f"it cannot be confined: {type(error).__name__}: {str(error)[:1000]}")))
             connection.receive()  # the grader can still send its requests, and reads this before them
-            raise
+            os._exit(1)
         return partial(session.run, own_end, settings.submission, settings.message, essential)
 
     if not settings.has("fork"):  # this process becomes the student's
         workspace.renew(settings.temporary, settings.submission, settings.uid)
         return confined(settings.seconds, control)
-    kernel.prctl(kernel.SUBREAPER, True)  # processes that escape become children of the server
+    kernel.prctl(kernel.SUBREAPER, 1)  # processes that escape become children of the server
+    if settings.has("seccomp"):
+        seccomp.filter_program(platform.machine())
+    gc.collect()
     gc.freeze()  # children then share this memory, since the collector does not write to it
     gc.set_threshold(100_000)  # few processes live long enough to need collection, which takes 5 % of their time
     return _serve(control, settings, confined)
@@ -155,6 +161,7 @@ def _serve(
             workspace.strays(settings.uid)
         return seconds
 
+    os.dup2(1, 2)  # the grader reads stderr only to find out why the server did not start
     while True:
         if alive and not select.select([control], [], [], WATCH_SECONDS)[0]:
             if settings.has("limits") and (excess := _excess(alive, settings)):
@@ -185,9 +192,8 @@ def _serve(
         os.close(descriptor)
     end()
     workspace.empty(settings.folder)
-    with contextlib.suppress(OSError):
-        os.rmdir(settings.folder)
-    return sys.exit
+    shutil.rmtree(settings.folder, ignore_errors=True)
+    sys.exit()
 
 
 def _excess(pid: int, settings: Confinement) -> str:

@@ -65,7 +65,7 @@ def _response(session: Session, request: bytes, folder: str) -> bytes:
         try:
             parts = ["answered", *session.answer(request)]
         except Raised as raised:
-            parts = ["raised", described(raised.__cause__ or raised, folder, session.calling)]
+            parts = ["raised", described(raised.__cause__ or raised, folder, *session.calling)]
         response = wire.encode(parts)
     except BaseException as error:
         file, line = location(error.__traceback__, lambda name: True)

@@ -81,7 +81,7 @@ def _extended(value: Any) -> Any:
     if isinstance(value, (tuple, set, frozenset)):
         return [_MARKS.get(kind) or next(mark for cls, mark in _MARKS.items() if isinstance(value, cls)), *value]
     if isinstance(value, int) and value.bit_length() < MAX_BITS:
-        return msgpack.ExtType(_INTEGER, value.to_bytes(MAX_BITS // 8, "little", signed=True))
+        return msgpack.ExtType(_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
     if kind is Handle:
         return [_MARKS[Handle], value.call, *value.path]
     if kind is Opaque:
@@ -113,7 +113,7 @@ def received(data: bytes) -> tuple[Any, int]:
     Raises WireError unless it is exactly one well-formed value, within the limits, without anything that nobody sends.
     """
     value = _unpacked(data, _BY_GRADER)
-    return value, _counted(value, MAX_NESTING)
+    return value, _counted(value, MAX_NESTING, MAX_VALUES)
 
 
 def _unpacked(data: bytes, hooks: Mapping[str, Any]) -> Any:
@@ -137,13 +137,13 @@ def _listed_by_grader(parts: list[Any]) -> Any:
 
 
 def _integer(data: bytes) -> int:
-    if len(data) != MAX_BITS // 8:
+    if len(data) > MAX_BITS // 8:
         raise ValueError("an integer that nobody sends")
     return int.from_bytes(data, "little", signed=True)
 
 
-def _counted(value: Any, depth: int) -> int:
-    """Return the number of values, at most MAX_VALUES; raises WireError if there is one that nobody sends."""
+def _counted(value: Any, depth: int, limit: int) -> int:
+    """Return the number of values, at most `limit`; raises WireError if there is one that nobody sends."""
     kind, total = type(value), 1
     if kind not in _LEAVES:
         if kind not in (list, tuple, dict, set, frozenset):
@@ -153,8 +153,8 @@ def _counted(value: Any, depth: int) -> int:
         if kind not in (list, tuple) and not all(map(is_key, value)):
             raise WireError("a key that nobody sends")
         for element in value.values() if kind is dict else value:
-            total += 1 if type(element) in _LEAVES else _counted(element, depth - 1)
-    if total > MAX_VALUES:
+            total += 1 if type(element) in _LEAVES else _counted(element, depth - 1, limit - total)
+    if total > limit:
         raise WireError("too many values")
     return total
 
@@ -165,8 +165,7 @@ def is_key(value: Any) -> bool:
 
 
 def _array(data: bytes) -> "np.ndarray[Any, Any]":
-    _, ndim = data[:2]
-    start = 2 + 8 * ndim
+    start = 2 + 8 * data[1] if len(data) > 1 else 0
     dtype, shape, size = _form(data[:start])
     if len(data) - start != size:
         raise ValueError("the number of entries does not match the shape")
@@ -183,9 +182,11 @@ def extent(shape: tuple[int, ...]) -> int:
 @lru_cache(1024)
 def _form(head: bytes) -> "tuple[np.dtype[Any], tuple[int, ...], int]":
     """Return the dtype, the shape and the number of bytes of an array with this header."""
-    code, ndim = head[:2]
+    code, ndim = head[:2] if head else (len(DTYPES), 0)
+    if code >= len(DTYPES) or ndim > MAX_AXES:
+        raise ValueError("an unknown dtype or too many axes")
     shape = _SHAPES[ndim].unpack(head[2:])
-    if any(length < 0 for length in shape) or extent(shape) > MAX_EXTENT:
+    if ndim and (min(shape) < 0 or extent(shape) > MAX_EXTENT):
         raise ValueError("an impossible shape")
     return DTYPES[code], shape, math.prod(shape) * DTYPES[code].itemsize
 
@@ -262,6 +263,9 @@ _BY_GRADER: dict[str, Any] = {
 
 def sendable(value: Any, limit: int) -> Any:
     """Return the value as plain data of less than half of `limit` bytes, or an Opaque that describes it."""
+    sent = type(value) is np.ndarray and value.dtype in CODES and value.ndim <= MAX_AXES
+    if sent and 0 < value.nbytes < limit // 2 - 64:
+        return value  # nearly all values
     try:
         plain = _plain(value, MAX_NESTING - 2)
         return plain if _size(plain) < limit // 2 else Opaque("something too large to send")
@@ -272,17 +276,21 @@ def sendable(value: Any, limit: int) -> Any:
 def _plain(value: Any, depth: int) -> Any:
     if depth == 0:
         return Opaque("something nested too deeply")
+    kind = type(value)
+    if kind is np.ndarray:
+        return value if value.dtype in CODES and value.ndim <= MAX_AXES else _array_opaque(value)
     if isinstance(value, np.ndarray):
-        return _plain_array(value) if type(value) is np.ndarray else Opaque("an ndarray subclass")
-    if value is None or isinstance(value, bool):
+        return Opaque("an ndarray subclass")
+    if value is None or kind in (bool, float):
         return value
     if isinstance(value, str):
         return str.__str__(value)  # also for a member of an Enum, or NumPy's str
     if isinstance(value, bytes):
         return bytes(memoryview(value))
     if isinstance(value, np.generic):
-        plain = _plain_array(np.asarray(value))
-        return plain if isinstance(plain, Opaque) else plain[()]
+        if value.dtype == np.longdouble:
+            return np.float64(value)
+        return value if value.dtype in CODES else _array_opaque(np.asarray(value))
     if isinstance(value, int):
         return int(value) if value.bit_length() < MAX_BITS else Opaque("a very large integer")
     if isinstance(value, float):
@@ -296,16 +304,15 @@ def _plain(value: Any, depth: int) -> Any:
         if not all(map(is_key, parts)):
             return Opaque(describe(value))
         if isinstance(value, dict):
-            return dict(zip(parts, [_plain(element, depth - 1) for element in value.values()]))
+            return dict(zip(parts, [_plain(element, depth - 1) for element in value.values()], strict=True))
         return set(parts) if isinstance(value, set) else frozenset(parts)
     name = describe(value)
     return Opaque(name if name in OPAQUE_KINDS else "an object of another type")
 
 
-def _plain_array(value: "np.ndarray[Any, Any]") -> Any:
-    dtype = np.dtype(float) if value.dtype == np.longdouble else value.dtype.newbyteorder("=")
-    if dtype in CODES and value.ndim <= MAX_AXES:
-        return value.astype(dtype, copy=False)
+def _array_opaque(value: "np.ndarray[Any, Any]") -> Any:
+    if value.ndim <= MAX_AXES and (value.dtype == np.longdouble or value.dtype.newbyteorder("=") in CODES):
+        return value.astype(np.float64 if value.dtype == np.longdouble else value.dtype.newbyteorder("="))
     kinds = {"O": "an array of objects", "c": "a complex array", "U": "an array of text", "S": "an array of text"}
     return Opaque(kinds.get(value.dtype.kind, "an unsupported array"))
 

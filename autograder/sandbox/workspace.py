@@ -28,7 +28,7 @@ def renew(temporary: str, submission: str, uid: int) -> None:
     """Create the temporary folder for the next process, with links to the data of the submission; raises OSError."""
     writable = os.path.dirname(temporary)
     clear(writable)  # files of the previous process may remain
-    os.mkdir(temporary)
+    os.mkdir(temporary, 0o700)
     os.chmod(temporary, 0o700)  # regardless of the umask
     if uid:
         os.chown(temporary, uid, uid)
@@ -36,7 +36,7 @@ def renew(temporary: str, submission: str, uid: int) -> None:
         with contextlib.suppress(OSError):
             os.chmod(submission, 0o750)  # a process with our user may have removed our access
     for entry in os.scandir(submission):  # data files that code opens by name
-        if entry.is_file() and not entry.name.endswith(".py"):
+        if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".py"):
             os.symlink(entry.path, os.path.join(temporary, entry.name))
 
 
@@ -96,14 +96,17 @@ def status(pid: int) -> tuple[int, int]:
     return 0, 0
 
 
-def empty(folder: str) -> None:
-    """Remove everything in a folder, regardless of depth, path length and permissions, as far as possible."""
-    with contextlib.suppress(OSError):
+def empty(folder: str) -> bool:
+    """Remove everything in a folder, regardless of depth, path length and permissions; False if something remains."""
+    try:
         if os.rmdir in os.supports_dir_fd:
             _empty(os.open(folder, os.O_RDONLY))
         else:
             for entry in list(os.scandir(folder)):
                 shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
+    except OSError:
+        return False
+    return True
 
 
 def _empty(folder: int) -> None:
@@ -129,7 +132,7 @@ def _empty(folder: int) -> None:
 
 
 def _step(folder: int, name: str) -> int:
-    target = os.open(name, os.O_NOFOLLOW, dir_fd=folder)
+    target = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
     os.close(folder)
     return target
 

@@ -35,11 +35,8 @@ class Change(NamedTuple):
 
 def differences(arguments: Sequence[Any], before: Sequence[Any]) -> list[Change]:
     """Return the changes of the arguments of a call since `before`, copies of them; at most MAX_CHANGES."""
-    changes = (
-        Change(number, *change)
-        for number, was in enumerate(before)
-        for change in _differences(arguments[number], was, ())
-    )
+    pairs = enumerate(zip(arguments, before, strict=True))
+    changes = (Change(number, *change) for number, (now, was) in pairs for change in _differences(now, was, ()))
     return list(islice(changes, MAX_CHANGES))
 
 
@@ -48,7 +45,7 @@ def in_words(names: Sequence[str], changes: Iterable[Change]) -> str:
     first: dict[int, str] = {}
     for number, path, how in changes:
         name = f"`{expression(names, number, path)}`"
-        first.setdefault(number, CHANGED[how].format(place=name))
+        first.setdefault(number, CHANGED.get(how, CHANGED["replaced"]).format(place=name))
     return ", ".join(first[number] for number in sorted(first))
 
 
@@ -80,8 +77,8 @@ def _differences(now: Any, was: Any, path: Path) -> Iterator[tuple[Path, str]]:
         if len(now) != len(was):
             yield path, "length"
         else:
-            for number, entry in enumerate(was):
-                for changed, how in _differences(now[number], entry, (*path, number)):
+            for number, (new, old) in enumerate(zip(now, was, strict=True)):
+                for changed, how in _differences(new, old, (*path, number)):
                     is_part = isinstance(was, tuple) and how == "replaced" and len(changed) == len(path) + 1
                     yield path if is_part else changed, how  # the parts of a tuple cannot be replaced
     elif now is not was and now != was:

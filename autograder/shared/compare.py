@@ -76,7 +76,7 @@ def _compare_parts(expected: Sequence[Any], actual: Any, allowed: float, dtype: 
         return Failure("type", describe(actual)), 0.0
     if len(actual) != len(expected):
         return Failure("length"), 0.0
-    verdicts = [compare(part, actual[number], allowed, dtype) for number, part in enumerate(expected)]
+    verdicts = [compare(e, a, allowed, dtype) for e, a in zip(expected, actual, strict=True)]
     furthest = max((distance for _, distance in verdicts), default=0.0)
     for number, (failure, _) in enumerate(verdicts):
         if failure is not None:

@@ -15,10 +15,12 @@ from .compare import compare, deviations, equal, magnitude
 from .tree import Array, describe, dtype_of, in_order
 
 MANY = 5  # rows, columns, entries or parts named individually
-# Share of a difference, and of a result, that "every entry is ..." may leave unexplained: an eps in the formula blurs factors.
+# Share of a difference that "every entry is ..." may leave unexplained, because an eps in the formula blurs factors.
 UNEXPLAINED = 1e-3
+ALIKE = 1e-3  # relative error of a model of an entry
 SEVERAL = 3  # entries that cannot share an amount or a factor by chance
 MOST_DIGITS = 6  # decimals of a rounded result
+LARGEST_FACTOR = 9  # of a number that is a multiple of the expected one, or a fraction
 NEARLY = 1e-3  # largest deviation of a result that is nearly right
 
 FORMS = {
@@ -125,10 +127,8 @@ def _named_parts(expected: Any, actual: Any, names: Sequence[str] = ()) -> list[
     if not all(isinstance(value, kind) for value in (expected, actual)) or len(actual) != len(expected):
         return []
     is_named = len(names) == len(expected)
-    return [
-        (f"`{names[number]}`" if is_named else f"part [{number}]", desired, actual[number])
-        for number, desired in enumerate(expected)
-    ]
+    places = [f"`{names[number]}`" if is_named else f"part [{number}]" for number in range(len(expected))]
+    return list(zip(places, expected, actual, strict=True))
 
 
 # Values
@@ -142,7 +142,9 @@ def difference(expected: Any, actual: Any, allowed: float, names: Sequence[str] 
     if failure is None or failure.kind not in ("shape", "value"):
         return ""
     if isinstance(expected, float | np.floating):
-        return _rounded(np.asarray(expected), np.asarray(actual), allowed) or ""
+        return _rounded(np.asarray(expected), np.asarray(actual), allowed) or _multiple(
+            float(expected), float(actual), allowed
+        )
     if isinstance(expected, str):
         if expected.casefold() == actual.casefold():
             return "Only upper and lower case differ."
@@ -186,14 +188,15 @@ def _order(parts: list[tuple[str, Any, Any]], allowed: float) -> tuple[int, ...]
     """Return the place of each part in the expected tuple, if several are exchanged; () otherwise."""
     failing = [label for label, desired, got in parts if not equal(desired, got, allowed)]
     for order in permutations(range(len(parts))) if len(failing) > 1 and len(parts) <= MANY else ():
-        if all(equal(parts[index][1], parts[number][2], allowed) for number, index in enumerate(order)):
+        if all(equal(parts[index][1], item[2], allowed) for index, item in zip(order, parts, strict=True)):
             return order
     return ()
 
 
 def _fits(model: Array, got: Array, desired: Array, allowed: float) -> bool:
     """Return whether a model of the result is correct for every entry, up to rounding."""
-    slack = UNEXPLAINED * np.minimum(np.abs(model - desired), np.abs(got)) + allowed * magnitude(desired) * 1e-6
+    slack = UNEXPLAINED * np.abs(model - desired) + allowed * magnitude(desired) / 10
+    slack = np.minimum(slack, ALIKE * np.abs(got) + allowed * magnitude(desired) * 1e-6)  # results may be tiny
     return bool((np.abs(got - model) <= slack).all())
 
 
@@ -212,9 +215,9 @@ def _shape_sentence(expected: Array, actual: Array, allowed: float) -> str:
     return ""
 
 
-def _bool_sentence(expected: Array, actual: Array) -> str | None:
+def _bool_sentence(expected: Array, actual: Array) -> str:
     if expected.size < 2:
-        return None
+        return ""
     if actual.all() or not actual.any():
         return f"Every entry is {actual.all()}."
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1]:
@@ -224,10 +227,10 @@ def _bool_sentence(expected: Array, actual: Array) -> str | None:
         for name, area in where.items():
             if is_wrong.sum() > 1 and not (is_wrong & ~area).any():
                 return f"Some entries {name} are wrong; everything else is correct."
-    return None
+    return ""
 
 
-def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator[str | None]:
+def _value_sentences(expected: Array, actual: Array, allowed: float) -> Iterator[str]:
     """Sentences about the values, the most specific first."""
     if expected.dtype.kind == "b":
         yield _bool_sentence(expected, actual)
@@ -253,24 +256,24 @@ def _largest(away: Array) -> int:
     return int(np.argmax(filled >= filled.max() * (1 - 1e-9)))
 
 
-def _not_finite(expected: Array, actual: Array) -> str | None:
+def _not_finite(expected: Array, actual: Array) -> str:
     got, desired = (int((~np.isfinite(values)).sum()) for values in (actual, expected))
     if got == desired or np.isfinite(actual[np.isfinite(expected)]).all():
-        return None
+        return ""
     kind = "nan" if np.isnan(actual).sum() == got else "nan or infinite"
     verb = "entry is" if got == 1 else "entries are"
     return f"{got} {verb} {kind}; there should be {desired or 'none'}."
 
 
 @np.errstate(all="ignore")
-def _common_to_all(expected: Array, actual: Array, allowed: float) -> str | None:
+def _common_to_all(expected: Array, actual: Array, allowed: float) -> str:
     """Return a sentence that is true of every entry."""
     finite = np.isfinite(expected)
     desired, got = expected[finite], actual[finite]
     if desired.size < 2 or np.ptp(desired) <= allowed * magnitude(desired):
-        return None
-    if not np.array_equal(expected[~finite], actual[~finite]):
-        return None
+        return ""
+    if not np.array_equal(expected[~finite], actual[~finite], equal_nan=True):
+        return ""
     ratio = float(got @ desired / (desired @ desired))
     scaled = (
         abs(ratio - 1) > 5 * NEARLY and np.abs(got).max() > allowed and _fits(ratio * desired, got, desired, allowed)
@@ -279,10 +282,10 @@ def _common_to_all(expected: Array, actual: Array, allowed: float) -> str | None
         return f"Every entry is multiplied by the same factor, {ratio:.6g}."
     if finite.all() and np.ptp(got) <= allowed * magnitude(got):
         return f"All entries are equal: {got[0]:.6g}."
-    return _common_to_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else None
+    return _common_to_lines(expected, actual, allowed) if finite.all() and expected.ndim == 2 else ""
 
 
-def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str | None:
+def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str:
     """Return a sentence that is true of the entries of each row or column, if none of these is correct."""
     for name, axis in (("row", 1), ("column", 0)):
         if expected.shape[axis] < SEVERAL or min(np.ptp(expected, axis)) <= allowed * magnitude(expected):
@@ -291,24 +294,26 @@ def _common_to_lines(expected: Array, actual: Array, allowed: float) -> str | No
         off = np.abs(scaled - expected).max(axis) > NEARLY * magnitude(expected)
         if off.all() and _fits(scaled, actual, expected, allowed):
             return f"In each {name}, every entry is multiplied by the same factor."
-    return None
+    return ""
 
 
-def _wrong_sums(expected: Array, actual: Array) -> str | None:
-    """Return a sentence on rows of weights that should sum to 1 but do not."""
-    if not (expected.ndim and (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()):
-        return None
-    desired, got = expected.sum(-1), actual.sum(-1)
-    if not np.allclose(desired, 1, atol=1e-5) or np.allclose(got, 1, atol=1e-3):
-        return None
-    worst = float(np.ravel(got)[_largest(np.abs(got - 1))])
-    return f"Every row should sum to 1; one of yours sums to {worst:.6g}."
+def _wrong_sums(expected: Array, actual: Array) -> str:
+    """Return a sentence on rows or columns of weights that should sum to 1 but do not."""
+    for axis, name in ((-1, "row"), (-2, "column")):
+        weights = (expected >= 0).all() and ((expected > 0) & (expected < 1)).any()
+        if expected.ndim < -axis or expected.shape[axis] < 2 or not weights:
+            continue
+        desired, got = expected.sum(axis), actual.sum(axis)
+        if np.allclose(desired, 1, atol=1e-5) and not np.allclose(got, 1, atol=1e-3):
+            worst = float(np.ravel(got)[_largest(np.abs(got - 1))])
+            return f"Every {name} should sum to 1; one of yours sums to {worst:.6g}."
+    return ""
 
 
-def _rounded(expected: Array, actual: Array, allowed: float) -> str | None:
+def _rounded(expected: Array, actual: Array, allowed: float) -> str:
     """Return a sentence on a result that is the expected one, rounded to a few decimals."""
     if not np.isfinite(expected).all() or not np.isfinite(actual).all() or not actual.any():
-        return None
+        return ""
     off = np.abs(actual.astype(float) - expected).max() - allowed * magnitude(expected)
     with np.errstate(over="ignore"):  # float16
         exact = [d for d in range(1, MOST_DIGITS + 1) if np.array_equal(np.round(actual, d), actual)]
@@ -316,13 +321,26 @@ def _rounded(expected: Array, actual: Array, allowed: float) -> str | None:
     if digits:
         number = f"{digits[0]} to {digits[-1]}" if digits[1:] else str(digits[0])
         return f"Your result is the expected one, rounded to {number} decimal{'s' * (number != '1')}."
-    return None
+    return ""
 
 
-def _wrong_lines(is_wrong: Array) -> str | None:
+def _multiple(expected: float, actual: float, allowed: float) -> str:
+    """Return a sentence on a number that is a telling multiple of the expected one."""
+    if not 1 / LARGEST_FACTOR < abs(expected) < np.inf:
+        return ""  # any number fits a small one
+    factors = {-1.0: "Only the sign is wrong."}
+    for base in (2, 10):
+        factors[1 / np.log(base)] = f"Your result is the expected one with logarithms to base {base}."
+    for number in range(2, LARGEST_FACTOR + 1):
+        factors[number] = f"Your result is {number} times the expected one."
+        factors[1 / number] = f"Your result is the expected one divided by {number}."
+    return next((text for factor, text in factors.items() if equal(factor * expected, actual, allowed)), "")
+
+
+def _wrong_lines(is_wrong: Array) -> str:
     """Return the wrong rows, columns or entries, if they are few and others are correct."""
     if is_wrong.ndim == 0 or is_wrong.all():
-        return None
+        return ""
     if is_wrong.ndim > 1:
         columns = is_wrong.reshape(-1, is_wrong.shape[-1]).any(axis=0)
         for name, lines in (("row", is_wrong.any(axis=-1)), ("column", columns)):
@@ -331,12 +349,12 @@ def _wrong_lines(is_wrong: Array) -> str | None:
     return _only("entry", "entries", is_wrong)
 
 
-def _only(singular: str, plural: str, is_wrong: Any) -> str | None:
+def _only(singular: str, plural: str, is_wrong: Any) -> str:
     """Return a sentence on the wrong or the correct places, whichever are fewer."""
     few = 2 * is_wrong.sum() <= is_wrong.size
     places = [[int(i) for i in index] for index in np.argwhere(is_wrong if few else ~is_wrong)]
     if len(places) > MANY:
-        return None
+        return ""
     named = [str(index[0]) if len(index) == 1 and singular != "entry" else str(index) for index in places]
     listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     return f"Only {f'{singular} {listed} is' if len(named) == 1 else f'{plural} {listed} are'} {'wrong' if few else 'correct'}."

@@ -5,6 +5,7 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -77,11 +78,11 @@ def display(
         return describe(value)
     parts = [display(piece, digits, (), width, depth - 1, marked) for piece in _first(value)]
     if isinstance(value, dict):
-        parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts)]
+        parts = [f"{display(key, digits)}: {piece}" for key, piece in zip(value, parts, strict=False)]
     if names and len(names) == len(value):
         widest = max(map(len, names)) + 2
-        indented = [part.replace("\n", "\n" + " " * widest) for part in parts]
-        return "\n".join(f"{name:{widest}}{indented[number]}" for number, name in enumerate(names))
+        lines = zip(names, parts, strict=True)
+        return "\n".join(f"{name:{widest}}" + text.replace("\n", "\n" + " " * widest) for name, text in lines)
     parts += ["..."] if len(value) > len(parts) else []
     start, end = _brackets(value)
     line = start + ", ".join(parts) + end
@@ -96,7 +97,7 @@ def _is_small(value: Any) -> bool:
         piece = waiting.pop()
         count += 1
         if isinstance(piece, CONTAINERS):
-            waiting += piece.values() if isinstance(piece, dict) else piece
+            waiting += islice(piece.values() if isinstance(piece, dict) else piece, LARGEST + 1)
     return not waiting
 
 
@@ -159,9 +160,8 @@ def literal(value: Any, width: int = 100) -> str:
         return _wrapped(start, [literal(piece, width) for piece in _elements(value)], end, width)
     if isinstance(value, list):
         parts = [literal(piece, width) for piece in value]
-        if (
-            len(parts) > 1 and len({*parts}) == 1 and all(isinstance(piece, dict) for piece in value)
-        ):  # the same block again
+        is_repeated = len(parts) > 1 and len({*parts}) == 1
+        if is_repeated and all(isinstance(piece, dict) for piece in value):  # the same block again
             return f"{len(parts)} * {_wrapped('[', parts[:1], ']', width)}"
         return _wrapped("[", parts, "]", width)
     if inspect.isfunction(value):
@@ -202,9 +202,9 @@ def _wrapped(start: str, parts: list[str], end: str, width: int) -> str:
 def _array_source(array: Array) -> str:
     dtype = "" if array.dtype in OBVIOUS else f", dtype=np.{array.dtype}"
     shape = str(array.shape) if array.ndim > 1 else str(array.size)
-    for number, name in enumerate(("zeros", "ones")):
-        if array.ndim and array.size > 1 and array.dtype.kind == "f" and (array == number).all():
-            return f"np.{name}({shape}{dtype})"
+    is_constant = array.ndim and array.size > 1 and (array == array.flat[0]).all()
+    if is_constant and array.dtype.kind == "f" and array.flat[0] in (0, 1):
+        return f"np.{'ones' if array.flat[0] else 'zeros'}({shape}{dtype})"
     order = "" if array.flags.c_contiguous or not array.flags.f_contiguous else ", order='F'"
     return f"np.array({_nested(array)}{dtype}{order})"
 

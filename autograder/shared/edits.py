@@ -97,8 +97,8 @@ class Edit:
     sentence: str = ""
 
     def put(self, nodes: Sequence[Any] = ()) -> None:
-        for index, location in enumerate(self.locations):
-            location.put((nodes or self.new)[index])
+        for location, node in zip(self.locations, nodes or self.new, strict=True):
+            location.put(node)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -149,11 +149,16 @@ class Text:
 
     def dependents(self, unit: ast.stmt) -> list[ast.stmt]:
         """Return a unit, and the later units that use it when they are defined or that rebind its name."""
-        bound, dependents = set(bound_names([unit])), [unit]
-        for later in (later for later in self.units if later.lineno > unit.lineno):
-            if not isinstance(later, ast.FunctionDef) or later.decorator_list or bound & set(bound_names([later])):
-                dependents.append(later)
-        return dependents
+        below = (unit_below for unit_below in self.units if unit_below.lineno > unit.lineno)
+        bound = set(bound_names([unit]))
+        return [
+            unit,
+            *(
+                u
+                for u in below
+                if not isinstance(u, ast.FunctionDef) or u.decorator_list or bound & set(bound_names([u]))
+            ),
+        ]
 
     def _distinct(self, unit: ast.stmt) -> Iterator[Edit]:
         tried = set()
@@ -215,8 +220,9 @@ class Text:
 
     def _extensions(self, location: Location, names: list[str], read: Set[str]) -> Iterator[ast.AST]:
         node = location.node
-        is_value = isinstance(node, ast.expr) and not isinstance(node, ast.Slice) and not _stored(node)
-        if is_value and not location.is_called:
+        if not isinstance(node, ast.expr) or isinstance(node, ast.Slice) or _stored(node):
+            return
+        if not location.is_called:
             yield from (_name(name) for name in names if name not in read)  # a value that is never used
             yield from _around(node, location)
             yield from _exchanged(node)
@@ -289,7 +295,7 @@ def units(tree: ast.Module, function: str, excluded: set[str]) -> Iterator[ast.s
             if name in names and not isinstance(statement, ast.Import | ast.ImportFrom):
                 yield statement
                 used = (node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-                new = [name for name in dict.fromkeys(used) if name not in visited]
+                new = [n for n in dict.fromkeys(used) if n not in visited and any(n in targets for targets, _ in bound)]
                 visited.update(new, names)
                 pending += new
 
@@ -299,14 +305,14 @@ def _numbers(nodes: Sequence[ast.AST]) -> list[Any]:
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     operands = [node.operand for node in nodes if isinstance(node, ast.UnaryOp)]
     signed: list[Any] = [operand.value for operand in operands if isinstance(operand, ast.Constant)]
-    texts = (value for value in values if isinstance(value, str))
+    texts = (value[:2000] for value in values if isinstance(value, str))
     written = [float(digits) for text in texts for digits in re.findall(r"\b\d+(?:\.\d+)?(?:e-?\d+)?\b", text)]
     numbers = (
         *(value for value in values if type(value) in (int, float)),
         *(-value for value in signed if type(value) in (int, float)),
-        *(int(number) if number.is_integer() else number for number in written),
+        *(int(number) if number.is_integer() and number < 1e15 else number for number in written),
     )
-    return list(dict.fromkeys(numbers))[:MOST_CONSTANTS]
+    return list(dict.fromkeys(number for number in numbers if number == number))[:MOST_CONSTANTS]
 
 
 def _names(unit: ast.stmt) -> dict[str, int]:
@@ -342,11 +348,10 @@ def locations_in(node: ast.AST) -> Iterator[Location]:
 def edit_at(unit: ast.stmt, location: Location, new: ast.AST) -> Edit:
     old = location.node
     where = old if hasattr(old, "lineno") else location.parent
-    for node in ast.walk(new):
-        if not hasattr(node, "lineno"):
-            ast.copy_location(node, where)
+    _locate(new, where)
     gone, come = ({id(getattr(n, "moved", n)) for n in ast.walk(tree) if _is_counted(n)} for tree in (old, new))
-    return Edit(unit, (location,), old, (new,), (where.lineno,), len(gone ^ come) or 2)  # type: ignore[union-attr]
+    lines = (getattr(where, "lineno", unit.lineno),)
+    return Edit(unit, (location,), old, (new,), lines, len(gone ^ come) or 2)
 
 
 _UNCOUNTED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
@@ -356,6 +361,15 @@ def _is_counted(node: ast.AST) -> bool:
     """Return whether a node counts in the size of an edit; a negative number is one node."""
     is_sign = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
     return not isinstance(node, _UNCOUNTED) and not is_sign
+
+
+def _locate(node: ast.AST, where: ast.AST) -> None:
+    """Give new nodes the line of an old one; nodes with a line keep it, and so do their children."""
+    if "lineno" in node._attributes and hasattr(node, "lineno"):
+        return
+    ast.copy_location(node, where)
+    for child in ast.iter_child_nodes(node):
+        _locate(child, where)
 
 
 def _together(group: Sequence[Edit]) -> Edit:

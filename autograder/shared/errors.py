@@ -65,15 +65,15 @@ def _is_refused(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and (of_system or of_network or _is_refused(error.__context__))
 
 
-def _called(trace: TracebackType | None, is_students: Callable[[str], bool]) -> str | None:
-    """Return the standard library function called by the last of the student's frames; None if there is none."""
+def _called(trace: TracebackType | None, is_students: Callable[[str], bool]) -> str:
+    """Return the standard library function called by the last of the student's frames; "" if none."""
     frames = [frame for frame, _ in walk_tb(trace)]
-    last = max((n for n, frame in enumerate(frames) if is_students(frame.f_code.co_filename)), default=len(frames))
-    for frame in frames[last + 1 : last + 2]:
+    after = [number + 1 for number, frame in enumerate(frames) if is_students(frame.f_code.co_filename)][-1:]
+    for frame in (frames[number] for number in after if number < len(frames)):
         module = str(frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] in sys.stdlib_module_names:
             return f"{module}.{frame.f_code.co_qualname}".removesuffix(".__init__")[:MAX_NAME]
-    return None
+    return ""
 
 
 def location(trace: TracebackType | None, is_students: Callable[[str], bool]) -> tuple[str, int]:
@@ -115,16 +115,16 @@ def loop(frame: FrameType | None, is_students: Callable[[str], bool]) -> tuple[s
     A `while` is preferred to a `for`, and an outer loop to an inner one, because the line of the interruption is arbitrary.
     Below a function that called itself often, only a `while` can be to blame.
     """
-    frames = [(f.f_code, line) for f, line in walk_stack(frame)]
-    is_recursive = max(Counter(code for code, _ in frames).values()) > MOST_NESTED
+    frames = [(f.f_code, line) for f, line in walk_stack(frame)] if frame is not None else []
+    is_recursive = max(Counter(code for code, _ in frames).values(), default=0) > MOST_NESTED
     loops = [
         (isinstance(node, ast.While), depth, -node.lineno, os.path.basename(code.co_filename))
         for depth, (code, line) in enumerate(frames)
         for node in (_loops(code.co_filename) if is_students(code.co_filename) else ())
-        if node.lineno <= line <= (node.end_lineno or line) and (isinstance(node, ast.While) or not is_recursive)
+        if node.lineno <= line <= (node.end_lineno or 0) and (isinstance(node, ast.While) or not is_recursive)
     ]
-    best = max(loops, default=None)
-    return (best[3], -best[2]) if best else ("", 0)
+    _, _, line, file = max(loops, default=(False, 0, 0, ""))
+    return file, -line
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Finds names that do not exist where they are used: those of PyTorch, and misspelt ones.
+"""Finds names that do not exist where they are used: those of PyTorch, those that NumPy 2 removed, and misspelt ones.
 
 `slips` returns the statements of a function with such names replaced. An edit (edits.py) tries each replacement, so a slip is
 reported only if the function is correct without it.
@@ -73,6 +73,15 @@ KEYWORDS = {
     "input": "a",
     "attn_mask": "mask",
 }
+REMOVED = {
+    "Inf": "inf",
+    "infty": "inf",
+    "NaN": "nan",
+    "float_": "float64",
+    "product": "prod",
+    "alltrue": "all",
+    "in1d": "isin",
+}
 REDUCTIONS = ("mean", "sum", "var", "std", "max", "min", "prod", "any", "all")
 NO_INDICES = "PyTorch's `{0}` also returns indices; NumPy's returns the {0}imum alone."
 LONGEST = 150  # sentence, in characters
@@ -93,7 +102,7 @@ def slips(tree: ast.Module, function: ast.FunctionDef, docstring: str = "") -> I
     names = _Names(tree, function, docstring)
     every = list(_replaced(function, names, None))
     sentences = list(dict.fromkeys(sentence for slip in every for sentence in slip.sentence.split("\n")))
-    for sentence in sentences:
+    for sentence in sentences if len(sentences) > 1 else ():
         yield tuple(_replaced(function, names, sentence))
     if every:
         yield tuple(slip._replace(sentence=" ".join(sentences)) for slip in every)
@@ -151,7 +160,7 @@ class _Replacing(ast.NodeTransformer):
         if self.only not in (None, sentence) or len(sentence) > LONGEST:
             return old
         self.replaced.append((old.lineno, sentence))  # type: ignore[attr-defined]
-        return ast.copy_location(new, old)
+        return ast.copy_location(new, old) if new is not old else old
 
     def visit_Call(self, node: ast.Call) -> Any:
         is_torch = any(keyword.arg in ("keepdim", "dim") for keyword in node.keywords)
@@ -167,12 +176,11 @@ class _Replacing(ast.NodeTransformer):
             if form is not None and not is_submodule and (not module or is_torch_function):
                 letters = list("ab"[: len(args)]) if (name, len(args)) in METHODS else ["..."]
                 call = f"x.{name}({', '.join(letters)})" if not module else f"{name}({', '.join(['x', *letters])})"
-                readable = form.replace("*args", "...").replace("args", "(...)")
-                sentence = f"`{call}` is PyTorch; NumPy has `{readable}`."
+                sentence = f"`{call}` is PyTorch; NumPy has `{_readable(form)}`."
                 return self._replace(node, self._formed(form, array, args, node.keywords), sentence)
-        last = node.args[-1] if len(node.args) > 1 and called(node) in REDUCTIONS else None
-        if isinstance(last, ast.Constant) and type(last.value) is bool:
-            new = ast.Call(node.func, node.args[:-1], [*node.keywords, ast.keyword("keepdims", last)])
+        if called(node) in REDUCTIONS and len(node.args) > 1 and _is_bool(node.args[-1]):
+            keyword = ast.keyword("keepdims", node.args[-1])
+            new = ast.Call(node.func, node.args[:-1], [*node.keywords, keyword])
             return self._replace(node, new, "PyTorch takes `keepdim` as second argument; NumPy needs `keepdims=True`.")
         if is_torch:
             node.is_torch = True  # type: ignore[attr-defined]
@@ -187,19 +195,20 @@ class _Replacing(ast.NodeTransformer):
         arguments = ARGUMENTS if parameters is None else parameters
         if name is None or name in arguments:
             return keyword
+        similar: str | None
         if name in KEYWORDS and (parameters is None or KEYWORDS[name] in parameters):
-            sentence = f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
+            similar, sentence = KEYWORDS[name], f"`{name}` is PyTorch's argument; NumPy's is `{KEYWORDS[name]}`."
             if parameters is not None:
-                sentence = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{KEYWORDS[name]}`."
-            value: ast.expr = keyword.value
-            if name == "unbiased" and isinstance(value, ast.Constant):
-                value = ast.copy_location(ast.Constant(int(bool(value.value))), value)
-            return self._replace(keyword, ast.keyword(KEYWORDS[name], value), sentence)  # type: ignore[no-any-return]
-        similar = _nearest(name, arguments) if parameters is not None or hasattr(np, called(call)) else None
+                sentence = f"`{name}` is PyTorch's argument; that of `{called(call)}` is `{similar}`."
+        else:
+            similar = _nearest(name, arguments) if parameters is not None or hasattr(np, called(call)) else None
+            sentence = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
         if similar is None:
             return keyword
-        sentence = f"`{called(call)}` has no argument `{name}`; did you mean `{similar}`?"
-        return self._replace(keyword, ast.keyword(similar, keyword.value), sentence)  # type: ignore[no-any-return]
+        value: ast.expr = keyword.value
+        if name == "unbiased" and isinstance(value, ast.Constant):
+            value = ast.copy_location(ast.Constant(int(bool(value.value))), value)
+        return self._replace(keyword, ast.keyword(similar, value), sentence)  # type: ignore[no-any-return]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
@@ -216,22 +225,23 @@ class _Replacing(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
-        name, of = node.attr, node.value
+        name, of, similar = node.attr, node.value, None
         if name == "values" and isinstance(of, ast.Call) and hasattr(of, "is_torch") and called(of) in ("max", "min"):
             return self._replace(node, of, NO_INDICES.format(called(of)))
-        is_numpy = isinstance(of, ast.Name) and of.id == self.names.numpy
-        is_module = isinstance(of, ast.Name) and of.id in self.names.modules
-        if hasattr(np if is_numpy else np.ndarray, name) or (is_module and not is_numpy):
-            return node
-        if is_numpy and name in FUNCTIONS:
-            sentence = f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
-            return self._replace(node, ast.Attribute(of, FUNCTIONS[name], node.ctx), sentence)
-        similar = _nearest(name, dir(np if is_numpy else np.ndarray))
-        if similar is None or any(name == method for method, _ in METHODS):
-            return node  # visit_Call replaces a method
-        kind, prefix = ("NumPy has no", "np.") if is_numpy else ("Arrays have no attribute", "")
-        sentence = f"{kind} `{name}`; did you mean `{prefix}{similar}`?"
-        return self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
+        if not (isinstance(of, ast.Name) and of.id == self.names.numpy):
+            is_module = isinstance(of, ast.Name) and of.id in self.names.modules
+            is_named = hasattr(np.ndarray, name) or any(name == method for method, _ in METHODS)
+            similar = None if is_module or is_named else _nearest(name, _public(np.ndarray))
+            sentence = f"Arrays have no attribute `{name}`; did you mean `{similar}`?"
+        elif name in FUNCTIONS and not hasattr(np, name):
+            similar, sentence = FUNCTIONS[name], f"`{name}` is PyTorch's function; NumPy's is `np.{FUNCTIONS[name]}`."
+        elif name in REMOVED and not hasattr(np, name):
+            similar, sentence = REMOVED[name], f"NumPy 2 has no `np.{name}`; use `np.{REMOVED[name]}`."
+        else:
+            is_form = any(name == method for method, _ in METHODS)  # visit_Call replaces it
+            similar = None if hasattr(np, name) or is_form else _nearest(name, _public(np))
+            sentence = f"NumPy has no `{name}`; did you mean `np.{similar}`?"
+        return node if similar is None else self._replace(node, ast.Attribute(of, similar, node.ctx), sentence)
 
     def visit_Name(self, node: ast.Name) -> Any:
         similar = self.names.nearest(node.id) if isinstance(node.ctx, ast.Load) else None
@@ -243,7 +253,7 @@ class _Replacing(ast.NodeTransformer):
 
     def _formed(self, form: str, array: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
         """Return the expression of a table entry, with its letters replaced."""
-        operands = {"x": array, **dict(zip("ab", args))}
+        operands = {"x": array, **dict(zip("ab", args, strict=False))}
 
         class Filled(ast.NodeTransformer):
             def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -261,16 +271,29 @@ class _Replacing(ast.NodeTransformer):
         return filled
 
 
+def _readable(form: str) -> str:
+    return form.replace("*args", "...").replace("args", "(...)")
+
+
 def called(node: ast.Call) -> str:
     """Return the name of the function or method that a call names; "" if it names none."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_bool(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is bool
 
 
 def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
     return (node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
+def _public(thing: Any) -> list[str]:
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
 def _nearest(name: str, names: Sequence[str]) -> str | None:
-    near = get_close_matches(name, names, cutoff=0.7)
-    near += get_close_matches(name.lower(), [n for n in names if n.islower()], cutoff=0.8)
+    near = get_close_matches(name, names, 1, 0.7) or get_close_matches(
+        name.lower(), [n for n in names if n.islower()], 1, 0.8
+    )
     return near[0] if near else None

@@ -73,11 +73,16 @@ def no_python(data: bytes, name: str) -> str:
     """Return a sentence about a file that is not Python; "" if it is, or if its SyntaxError is clear enough."""
     if not data.strip():
         return f"{name} is blank: save your work in it"
-    nulls = data.rstrip(b"\0").count(0)
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * nulls > len(data.rstrip(b"\0")):
+    text = data.rstrip(b"\0")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or 3 * text.count(0) > len(text):
         return f"{name} is saved as UTF-16: save it as UTF-8"
+    line = 0
     try:
-        text = decoded(data)
+        ast.parse(decoded(data))
+    except UNREADABLE as error:
+        line = getattr(error, "lineno", 0) or 0
+    try:
+        decoded(data)
     except (SyntaxError, ValueError):
         if codec(declared := declared_encoding(data)) == "utf_8":
             return f"{name} is not saved as UTF-8: save it again with that encoding"
@@ -88,16 +93,11 @@ def no_python(data: bytes, name: str) -> str:
         return f"{name} contains null bytes from line {at} on: copy its text into a new file {name}"
     if re.match(r'\s*\{\s*"(cells|metadata|nbformat)"', "\n".join(lines)):
         return f"{name} is a notebook: copy the code of its cells into a new file {name}"
-    try:
-        ast.parse(text)
-    except SyntaxError as error:
-        code = dict(enumerate(lines, 1)).get(error.lineno or 0, "").strip()
-        if code.startswith(("%", "!")):
-            return f"{name}, line {error.lineno} is for notebooks only: {code[:60]}"
-        if code.startswith(">>>"):
-            return f"{name}, line {error.lineno} begins with Python's prompt >>>: remove it"
-    except UNREADABLE:
-        pass
+    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    if code.startswith(("%", "!")):
+        return f"{name}, line {line} is for notebooks only: {code[:60]}"
+    if code.startswith(">>>"):
+        return f"{name}, line {line} begins with Python's prompt >>>: remove it"
     return ""
 
 

@@ -73,6 +73,8 @@ def listing(paths: Sequence[Path], rubric: Rubric, out: Path | None = None, one_
     if modules:
         parts.append(_read(rubric, _together(modules), Path(counted(len(modules), "file")), False, one_submission))
     entries = keyed(entry for each in parts for entry in each.entries)
+    if not entries:
+        raise ArgumentsError(f"{', '.join(map(str, paths))}: there is no submission in it")
     problems = tuple(problem for each in parts for problem in each.problems)
     return Listing(tuple(entries), tuple(form for each in parts for form in each.forms), problems)
 
@@ -92,7 +94,7 @@ def _opened(path: Path, out: Path | None) -> Tree:
     except UnusableError:
         raise ArgumentsError(f"{path}: is not a zip that can be opened; download it again") from None
     except OSError as error:
-        raise ArgumentsError(f"{path}: {error.strerror}") from error
+        raise ArgumentsError(f"{path}: {error.strerror or error}") from error
     raise ArgumentsError(f"{path}: neither a folder nor a .zip nor a .py file")
 
 
@@ -154,7 +156,7 @@ def keyed(entries: Iterable[Upload]) -> list[Upload]:
     entries = list(entries)
     keys = [safe_key(entry.key) for entry in entries]
     counts, taken = Counter(map(str.lower, keys)), set[str]()
-    for number, (entry, key) in enumerate(zip(entries, keys)):
+    for number, (entry, key) in enumerate(zip(entries, keys, strict=True)):
         unique = key
         if counts[key.lower()] > 1:
             path = entry.upload.path.absolute() if entry.upload else Path()
@@ -206,11 +208,12 @@ def _uploads(name: str, unit: Tree, login: str = "") -> list[Upload]:
     if inner is None:
         return [Upload(name, unit, (Student(name=name, login=login),))]
     student = Student(name=name, login=login or name.rpartition(" - ")[2])
-    uploads = []
-    for match in _versions(inner):
-        folder, is_late = replace(inner.folders[match.string], name=name), "late" in (match["state"] or "").lower()
-        uploads.append(Upload(f"{name}_{match['number']}", folder, (student,), is_late, version=int(match["number"])))
-    return uploads
+    return [
+        Upload(f"{name}_{match['number']}", folder, (student,), is_late, version=int(match["number"]))
+        for match in _versions(inner)
+        for folder in [replace(inner.folders[match.string], name=name)]
+        for is_late in ["late" in (match["state"] or "").lower()]
+    ]
 
 
 def _versions(unit: Tree, is_top: bool = False) -> list[re.Match[str]]:

@@ -226,7 +226,7 @@ class Submission:
         names = (name for name in self.files if name not in rubric.files and is_likely_code(name))
         near = [name for name in names if resembles(name, module) and not _is_blank(self.files[name])]
         sizes = accumulate(len(self.text(name)) for name in near)
-        short = [name for name, size in zip(near, sizes) if size <= MOST_BYTES]
+        short = [name for name, size in zip(near, sizes, strict=True) if size <= MOST_BYTES]
         return near, [name for name in short if has_written(self.files[name], rubric.modules[module].functions)]
 
 
@@ -271,8 +271,10 @@ def read(path: Path, rubric: Rubric) -> Submission:
     """
     try:
         upload = trees.of_folder(path) if path.is_dir() else trees.of_file(path)
+    except FileNotFoundError as error:
+        raise CommandError(f"{path}: there is no such file or folder") from error
     except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
+        raise CommandError(f"{path}: cannot be read ({error.strerror or error})") from error
     return read_tree(upload, rubric, upload.name)
 
 
@@ -293,7 +295,7 @@ def read_tree(upload: Tree, rubric: Rubric, name: str) -> Submission:
     except UnusableError as error:
         raise CommandError(f"{upload.path}: {error}; download it again") from error
     except OSError as error:
-        raise CommandError(f"{upload.path}: cannot be read ({error.strerror})") from error
+        raise CommandError(f"{upload.path}: cannot be read ({error.strerror or error})") from error
     merged = {path: content for files in parts for path, content in _flattened(files, rubric).items()}
     gathered = _gathered(merged, rubric)
     taken = {path.casefold() for path in gathered}

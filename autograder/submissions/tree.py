@@ -206,13 +206,16 @@ def content(path: Path, most: int) -> bytes:
         if error.errno == errno.ELOOP:
             raise UnusableError("link", path) from None
         raise
+    status = os.fstat(descriptor)
+    is_regular = stat.S_ISREG(status.st_mode)
+    if not is_regular or status.st_nlink > 1:
+        os.close(descriptor)
+        if is_regular:
+            raise OSError(
+                errno.EMLINK, f"{path.name} is a hard link, perhaps to another's file; grade a copy of the folder"
+            )
+        raise UnusableError("link", path)
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnusableError("link", path)
-        if status.st_nlink > 1:
-            why = f"{path.name} is a hard link, perhaps to another's file; grade a copy of the folder"
-            raise OSError(errno.EMLINK, why)
         return file.read(most)
 
 

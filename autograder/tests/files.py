@@ -48,17 +48,6 @@ def put(place: Path, files: Files) -> Path:
     return place
 
 
-def expected(file: Path, name: str, text: str) -> str:
-    """The text of this name in a file of expected texts, or `text` itself, which is written there if RECORD is set."""
-    sections = dict(part.split("\n", 1) for part in file.read_text(encoding="utf-8").split("\n=== ")[1:])
-    if os.environ.get("RECORD"):
-        sections[name] = text
-        file.write_text(
-            "".join(f"\n=== {key}\n{value}" for key, value in sections.items()), encoding="utf-8", newline="\n"
-        )
-    return sections[name]
-
-
 def clone(root: Path) -> Path:
     """Copy the repository without its tests and files of an instructor's runs."""
     ignored = shutil.ignore_patterns(".*", "__pycache__", "tests", "dist")

@@ -152,11 +152,12 @@ class Runner:
         signature = self._signatures.get(test_call.target) if test_call.kind == "call" else None
         return signature is not None and not accepts(signature, test_call.args, test_call.kwargs)
 
-    def signature_of(self, target: Target, criterion: str) -> Misconception:
-        """Return the mistake in the signature of a student's function that refuses a call. It costs a criterion."""
-        (module, function), signature = target, self._signatures[target]
+    def signature_of(self, target: Target, criterion: str) -> Misconception | None:
+        """Return the mistake in the signature of a student's function, which costs a criterion; None if there is none."""
+        (module, function), signature = target, self._signatures.get(target)
         problem = misfit(self._contract(function), signature) if signature is not None else None
-        assert problem is not None
+        if problem is None:
+            return None
         read, identity = f"the docstring of `{function}`", f"{function}: {problem[0]}"
         return Misconception(module, function, "signature", (criterion,), *problem, read, twice=identity)
 
@@ -176,52 +177,54 @@ class Runner:
         """Make the public calls of modules with all of the submission's files together."""
         call_results: dict[TestCall, CallResult] = {}
         for module in modules:
-            results, broken = self._run((module,), self.plan.public[module], PREVIEW, shared=True)
+            test_calls = self.plan.public[module]
+            responses, broken = self._run((module,), test_calls, PREVIEW, shared=True)
             if broken is not None:
                 self._together[module] = broken
-            call_results |= results
+            call_results |= zip(test_calls, compared(test_calls, responses), strict=True)
         return call_results
 
     def public(self, module: str) -> dict[TestCall, CallResult]:
         """Make the public calls of a module again, with references for the modules it uses."""
-        call_results, broken = self._run((module,), self.plan.public[module], module, self.rubric.modules[module].uses)
+        test_calls = self.plan.public[module]
+        responses, broken = self._run((module,), test_calls, module, self.rubric.modules[module].uses)
         if broken is not None:
             if broken.error is not None and self.rubric.modules[module].uses:
                 # Students see this immediately, so the text comes from the preview.
                 preview, unseen = self._together.get(module), Response(error=replace(broken.error, text="", passed=()))
-                broken = preview if preview is not None else unseen
+                broken = preview if preview is not None and preview.error is not None else unseen
             self.broken[module] = broken
-        return call_results
+        return dict(zip(test_calls, compared(test_calls, responses), strict=True))
 
     def hidden(self, module: str) -> dict[TestCall, CallResult]:
         """Make the hidden calls of a module in a new process with the same references, after a public call of each function.
 
         If the import fails only now, its error is the response to each call.
         """
-        hidden = self.plan.hidden[module]
+        hidden, test_calls = self.plan.hidden[module], self.plan.second[module]
         if not hidden:
             return {}
-        call_results, _ = self._run((module,), self.plan.second[module], module, self.rubric.modules[module].uses)
+        responses, _ = self._run((module,), test_calls, module, self.rubric.modules[module].uses)
+        call_results = dict(zip(test_calls, compared(test_calls, responses), strict=True))
         return {test_call: call_results[test_call] for test_call in hidden}
 
-    def alone(self, test_call: TestCall, probes: Sequence[TestCall]) -> list[CallResult]:
+    def alone(self, test_call: TestCall, probes: Sequence[TestCall]) -> list[Response]:
         """Make a public call first in a new process with the submission's own files, then its probes.
 
-        There are fewer results if the process ends, or if probes take long.
+        There are fewer responses if the process ends, or if probes take long.
         """
         module, before = test_call.target.module, self.spent()
-        call_results, _ = self._run((module,), [test_call], module)
-        responses = [call_results[test_call].response]
-        for first in range(0, len(probes), PROBES_AT_ONCE):
-            is_spent = self._probing + self.spent() - before > MOST_PROBES_SPENT
-            if is_spent or self._process is None or self._process.ended is not None:
+        responses, broken = self._run((module,), [test_call], module)
+        for first in range(0, len(probes) if broken is None else 0, PROBES_AT_ONCE):
+            used = self._probing + self.spent() - before
+            if self._process is None or self._process.ended is not None or used > MOST_PROBES_SPENT:
                 break
             responses += self.responses(self._process, probes[first : first + PROBES_AT_ONCE], module)
         self._probing += self.spent() - before
-        return compared([test_call, *probes], responses)
+        return responses
 
-    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[list[CallResult], bool]:
-        """Run a criterion of the integration; returns the results and whether the modules could be imported together.
+    def integration(self, criterion: str, correct: tuple[str, ...] = ()) -> tuple[dict[TestCall, Response], bool]:
+        """Run a criterion of the integration; returns the responses and whether the modules could be imported together.
 
         References replace `correct` modules. Consecutive criteria without references share one process, which may be the
         preview's. Visible criteria have separate processes.
@@ -230,22 +233,22 @@ class Runner:
         called = dict.fromkeys(test_call.target.module for test_call in test_calls)
         modules = [module for module in called if module not in correct]
         shared = not correct and not self.rubric.criteria[criterion].visible
-        call_results, broken = self._run(modules, test_calls, references=correct, shared=shared)
+        responses, broken = self._run(modules, test_calls, references=correct, shared=shared)
         if broken is not None and shared:  # perhaps because of an earlier import
-            call_results, broken = self._run(modules, test_calls)
-        return [*call_results.values()], broken is None
+            responses, broken = self._run(modules, test_calls)
+        return dict(zip(test_calls, responses, strict=True)), broken is None
 
     def with_helpers(
         self, module: str, helpers: tuple[str, ...], test_calls: Sequence[TestCall]
-    ) -> dict[TestCall, CallResult]:
+    ) -> dict[TestCall, Response]:
         """Run test calls of a module again, with some of the module's functions replaced by the reference.
 
         If one ends the process, its response is also that of the calls after it.
         """
         with self.apart(module, helpers) as run:
-            responses = run(test_calls)
-        responses += [responses[-1]] * (len(test_calls) - len(responses))
-        return _by_call(test_calls, responses)
+            responses = run(test_calls) or [SPENT]
+        last = responses[-1] if responses[-1].ended is not None else SPENT
+        return dict(zip(test_calls, [*responses, *[last] * (len(test_calls) - len(responses))], strict=False))
 
     @contextlib.contextmanager
     def apart(
@@ -271,7 +274,7 @@ class Runner:
                 is_loaded = loaded.error is None and loaded.ended is None
                 prepared += process.run(first, module) if is_loaded else []
                 responses = prepared if is_first else []
-            return [*responses, *self.responses(process, calls, module)] if is_loaded else [SPENT]
+            return [*responses, *self.responses(process, calls, module)] if is_loaded else []
 
         try:
             yield run
@@ -285,14 +288,22 @@ class Runner:
             self._process.close()
         self._process = None
 
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _load(
         self, modules: Sequence[str], account: str, references: Sequence[str], shared: bool = False
     ) -> Response | None:
         """Import into a new process, or into a `shared` one; returns the error, or None."""
         if any(f"{module}.py" not in self.submission.files for module in modules):
             return MISSING
-        if not shared or not self._is_shared or self._process is None or self._process.ended is not None:
+        alive = self._process is not None and self._process.ended is None
+        if not (alive and shared and self._is_shared):
             self.close()
+        if self._process is None:
             self._process = self.start()
         self._is_shared = shared
         response = self.load(self._process, modules, account, references)
@@ -305,16 +316,16 @@ class Runner:
         account: str = "",
         references: Sequence[str] = (),
         shared: bool = False,
-    ) -> tuple[dict[TestCall, CallResult], Response | None]:
-        """Return the results of test calls, and the import error, which is then also the response to each call.
+    ) -> tuple[list[Response], Response | None]:
+        """Return the responses to test calls, and the import error, which is then also the response to each call.
 
         If the process ends, its unanswered calls are made one by one in new processes. A function that ends one of
         these is not called again.
         """
         broken = self._load(modules, account, references, shared)
         if broken is not None or self._process is None:
-            return _by_call(test_calls, [broken or SPENT] * len(test_calls)), broken
-        outcome = zip(test_calls, self.responses(self._process, test_calls, account))
+            return [broken or SPENT] * len(test_calls), broken
+        outcome = zip(test_calls, self.responses(self._process, test_calls, account), strict=False)
         responses = {test_call: response for test_call, response in outcome if response.ended in (None, SPENT.ended)}
         dead: dict[str, Response] = {}
         for test_call in test_calls:
@@ -324,7 +335,7 @@ class Runner:
                 )
                 if responses[test_call].ended is not None:
                     dead[test_call.target.function] = responses[test_call]
-        return _by_call(test_calls, [responses[test_call] for test_call in test_calls]), None
+        return [responses[test_call] for test_call in test_calls], None
 
     def _one(
         self, modules: Sequence[str], test_calls: Sequence[TestCall], account: str, references: Sequence[str]
@@ -335,7 +346,3 @@ class Runner:
             if self._restarts[account] > RESTARTS or self._load(modules, account, references) is not None:
                 return SPENT
         return self.responses(self._process, test_calls, account)[-1] if self._process is not None else SPENT
-
-
-def _by_call(test_calls: Sequence[TestCall], responses: Sequence[Response]) -> dict[TestCall, CallResult]:
-    return {call_result.test_call: call_result for call_result in compared(test_calls, responses)}

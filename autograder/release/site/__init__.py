@@ -119,7 +119,7 @@ def _tabs(student: dict[str, bytes], rubric: Rubric) -> Iterator[dict[str, Any]]
     }
     if TESTS in rubric.groups:
         of_tests = ["your tests on your functions", "your tests on correct and wrong code"]
-        choices[TESTS_FILE] = dict(zip(of_tests, ([TESTS_FILE], ["--test-my-tests"])))
+        choices[TESTS_FILE] = dict(zip(of_tests, ([TESTS_FILE], ["--test-my-tests"]), strict=True))
     for file, commands in choices.items():
         commands["everything"] = []
         checks = [{"label": label, "arguments": arguments} for label, arguments in commands.items()]

@@ -31,13 +31,23 @@ class Confinement:
     seconds: int
     disk: int
     folder: str  # sandbox.py lists its contents
-    submission: str
-    writable: str
-    temporary: str  # the working folder of a process
     view: str
     closed_places: Sequence[str]
     preloaded: Sequence[str]
     uid: int
+
+    @property
+    def submission(self) -> str:
+        return os.path.join(self.folder, "submission")
+
+    @property
+    def writable(self) -> str:
+        return os.path.join(self.folder, "tmp")
+
+    @property
+    def temporary(self) -> str:
+        """The working folder of a process."""
+        return os.path.join(self.writable, "own")
 
     def has(self, layer: str) -> bool:
         return layer in self.layers
@@ -94,8 +104,9 @@ def holding(without: tuple[str, ...] = ()) -> list[str]:
     return [name for name in names if name not in needing]
 
 
-def apply(confinement: Confinement, rules: list[int], seconds: int) -> None:
-    """Apply every layer, before any student code runs. `rules` has a descriptor from landlock.py, `seconds` is the time limit.
+def apply(confinement: Confinement, rules: int, seconds: int) -> None:
+    """Apply every layer, before any student code runs. `rules` is a descriptor from landlock.py, `seconds` the time
+    limit.
 
     Raises OSError if a layer cannot be applied.
     """
@@ -110,10 +121,10 @@ def apply(confinement: Confinement, rules: list[int], seconds: int) -> None:
         kernel.limit(confinement.memory, confinement.disk // 8, seconds, confinement.open_files, threads)
     if has("user"):
         kernel.become_user(confinement.uid)
-    kernel.prctl(*kernel.DIE_WITH_PARENT)  # a change of user resets it
+    kernel.prctl(kernel.DEATH_SIGNAL, 9)  # die with the parent; a change of user resets it
     if has("no_new_privileges"):
         kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)
-    for ruleset in rules:
-        landlock.restrict(ruleset)
+    if has("landlock"):
+        landlock.restrict(rules)
     if has("seccomp"):
         seccomp.install()  # last: it blocks system calls that the other layers use

@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 
 LINUX = sys.platform == "linux"
-DUMPABLE, SUBREAPER, NO_NEW_PRIVILEGES = 4, 36, 38  # attributes for `prctl`
-DIE_WITH_PARENT = 1, 9  # an attribute and its value, SIGKILL
+DEATH_SIGNAL, DUMPABLE, SUBREAPER, NO_NEW_PRIVILEGES = 1, 4, 36, 38  # attributes for `prctl`
 
 
 @cache

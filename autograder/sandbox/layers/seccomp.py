@@ -5,6 +5,7 @@ import errno
 import os
 import platform
 import struct
+from functools import cache
 
 from autograder.sandbox.layers.kernel import LINUX, checked, libc
 
@@ -67,13 +68,14 @@ def available() -> bool:
 
 def install() -> None:
     """Apply the filter to this process, permanently."""
-    program = PROGRAMS[platform.machine()].replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
+    program = filter_program(platform.machine()).replace(struct.pack("<I", _OWN_PID), struct.pack("<I", os.getpid()))
     held = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(held))
     checked(libc().prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.c_char_p(header), 0, 0))
 
 
-def _program(machine: str) -> bytes:
+@cache  # the server builds it once for all its children
+def filter_program(machine: str) -> bytes:
     """Return the filter as classic BPF, with _OWN_PID in place of the child's process id."""
     checks, column = _checks(), list(_ARCHITECTURES).index(machine)
     allowed = sorted((numbers[column], checks.get(name, b"")) for name, numbers in _ALLOWED.items())
@@ -153,6 +155,3 @@ def _only(*values: int) -> bytes:
     """Block all values except these."""
     tests = (_op(_JEQ, value, len(values) - position) for position, value in enumerate(values))
     return b"".join(tests) + _op(_RET, _EPERM)
-
-
-PROGRAMS = {machine: _program(machine) for machine in _ARCHITECTURES}

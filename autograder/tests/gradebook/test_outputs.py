@@ -92,7 +92,7 @@ def test_no_result_for_classroom_50_without_its_parts(tmp_path: Path, without: s
 
 def test_files_of_a_run(tmp_path: Path) -> None:
     """Pages, late days and other tables only if somebody asks for them. The error of a full disk names the file."""
-    ada, bela = replace(ADA, moodle="70"), replace(BELA, email="")
+    ada, bela = replace(ADA, moodle="70"), replace(BELA, sid="9", email="")
     entries = [entry("s1", ada, BELA), entry("s2", bela), entry("s3", Student("Dana", "4", "d@x"))]
     group, alone = grade_of_points("s1", RUBRIC.points, 1), replace(grade_of_points("s2", RUBRIC.points), submitted=())
     left = [Line("ada@example.org", "total", 2, "")]

@@ -177,7 +177,12 @@ def test_cluster_grades_only_if_every_worker_has_this_kit(
 ) -> None:
     kits = [pool.kit_digest(None) if is_this else "another" for is_this in digests]
     modules = imported if isinstance(imported, list) else []
-    client = Client({pool.kit_digest: dict(zip(WORKERS, kits)), importlib.import_module: dict(zip(WORKERS, modules))})
+    client = Client(
+        {
+            pool.kit_digest: dict(zip(WORKERS, kits, strict=False)),
+            importlib.import_module: dict(zip(WORKERS, modules, strict=False)),
+        }
+    )
 
     def connect(*values: object, **more: object) -> Client:
         assert (values, more) == (("here",), {"timeout": "15s", "set_as_default": False})

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from functools import cache
 from typing import Any
 
@@ -93,18 +92,18 @@ class Processes:
 def run_everything(processes: Processes) -> Mapping[TestCall, Response]:
     """Run everything that grading runs, except retries; returns the responses that count."""
     responses: dict[TestCall, Response] = {}
-    with closing(processes.runner()) as runner:
+    with processes.runner() as runner:
         runner.preview(MODULES)
         for module in MODULES:
             found = runner.public(module) | runner.hidden(module)
             responses |= {test_call: call_result.response for test_call, call_result in found.items()}
         for criterion in HOMEWORK.rubric.of(INTEGRATION):
-            responses |= {r.test_call: r.response for r in runner.integration(criterion.id)[0]}
+            responses |= runner.integration(criterion.id)[0]
     return responses
 
 
 def graded(processes: Processes) -> None:
-    with closing(processes.runner()) as runner:
+    with processes.runner() as runner:
         graded_with(runner, Diagnoser(the_plan()), tuple(HOMEWORK.rubric.groups))
 
 
@@ -177,7 +176,7 @@ def test_references_come_after_the_calls_that_they_could_answer(number: int) -> 
 
 
 def test_a_reference_before_its_calls_is_an_error_of_the_grader() -> None:
-    with closing(Processes().runner()) as runner:
+    with Processes().runner() as runner:
         runner.outstanding = {"layernorm"}
         with pytest.raises(AssertionError, match="layernorm"):
             runner.public("batchnorm_comparison")
@@ -238,7 +237,7 @@ def test_replacement_process_makes_only_the_calls_that_a_test_call_depends_on() 
 @pytest.mark.parametrize("module", USING)
 def test_import_error_with_references_has_no_text_unless_the_preview_has_the_same(module: str) -> None:
     for broken, text in ((lambda load: bool(load[1]), ""), (lambda load: True, "the text of a reference")):
-        with closing(Processes(broken=broken).runner()) as runner:
+        with Processes(broken=broken).runner() as runner:
             runner.preview((module,))
             runner.public(module)
             error = runner.broken[module].error

@@ -223,6 +223,22 @@ def test_attack(name: str, fields: Any) -> None:
     hold(field, name, need(ATTACKS[name], field.grader.sandbox.layers))
 
 
+@pytest.mark.slow
+def test_upload_that_waits_ends_soon_on_a_busy_machine(fields: Any) -> None:
+    """With the usual limits, beside ten busy processes."""
+    grader, attack = fields().grader, ATTACKS["exhausting/waiting"]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(10)]
+    try:
+        grader.sandbox.limits, began = LIMITS, time.monotonic()
+        assert grader.grade(Submission("waits", attack.files), attack.modules).points == 0
+        assert time.monotonic() - began < 30
+    finally:
+        grader.sandbox.limits = TIGHT
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 SILENT = [name for name, attack in ATTACKS.items() if attack.silent]
 
 

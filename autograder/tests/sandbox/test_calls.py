@@ -158,13 +158,13 @@ def test_error_has_its_last_line_in_the_submission_and_its_functions_innermost_f
     namespace: dict[str, Any] = {}
     exec(compile(source, str(tmp_path / "m.py"), "exec"), namespace)
     error = raised(namespace["f"])
-    assert described(error, str(tmp_path), ())[2:] == ["m.py", 4, "", ["missing", "g", "f"]]
-    assert described(error, "/elsewhere", ())[2:4] == ["", 0]
+    assert described(error, str(tmp_path))[2:] == ["m.py", 4, "", ["missing", "g", "f"]]
+    assert described(error, "/elsewhere")[2:4] == ["", 0]
 
 
 def test_syntax_error_has_its_own_line(tmp_path: Path) -> None:
     error = raised(compile, "x = 1\nx = = 2\n", str(tmp_path / "m.py"), "exec")
-    kinds, text, file, line, _, _ = described(error, str(tmp_path), ())
+    kinds, text, file, line, _, _ = described(error, str(tmp_path))
     assert (kinds[0], text, file, line) == ("SyntaxError", python_says("x = = 2"), "m.py", 2)
 
 
@@ -208,6 +208,6 @@ def test_signature_mismatch_is_distinguished_from_a_type_error_inside() -> None:
     def f(x: Any) -> Any:
         return x + "text"
 
-    assert described(raised(f), "/", (f, [], {}))[4] == "signature"
-    assert described(raised(f, 1), "/", (f, [1], {}))[4] == ""
-    assert described(raised(f, 1, 2), "/", (f, [1, 2], {}))[4] == "signature"
+    assert described(raised(f), "/", f, [], {})[4] == "signature"
+    assert described(raised(f, 1), "/", f, [1], {})[4] == ""
+    assert described(raised(f, 1, 2), "/", f, [1, 2], {})[4] == "signature"

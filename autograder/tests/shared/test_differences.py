@@ -71,12 +71,19 @@ ALLOWED = 1e-8
     (WEIGHTS, np.array([[0.25, 0.5], [0.5, 0.75 + 1e-12]]), "Every row should sum to 1; one of yours sums to 0.75."),
     (WEIGHTS[0], np.array([0.25, 0.5]), "Every row should sum to 1; one of yours sums to 0.75."),
     (WEIGHTS, np.array([[0.25, 0.75], [0.1, 0.9]]), "Only row 1 is wrong."),
+    (np.array([[0.25, 0.3], [0.75, 0.7]]), np.array([[0.25, 0.4], [0.75, 0.7]]),
+     "Every column should sum to 1; one of yours sums to 1.1."),
     (DECIMALS, np.round(DECIMALS, 1), "Your result is the expected one, rounded to 1 decimal."),
     (DECIMALS, np.round(DECIMALS, 4), "Your result is the expected one, rounded to 4 decimals."),
     (0.123456, 0.1235, "Your result is the expected one, rounded to 4 decimals."), (0.123456, 0.2, ""), (0.123456, 0.17, ""),
     (0.1234567, 0.123457, "Your result is the expected one, rounded to 6 decimals."), (0.12345678, 0.1234568, ""),
     (0.001, 0.0, ""), (-1.74502, -1.745, "Your result is the expected one, rounded to 3 to 4 decimals."),
-    (-2.055725, -2.35208, ""), (np.array([2, 1, 0]), np.array([2, 1]), "Your result is the expected one, but ends too early."),
+    (-2.055725, -2.35208, ""), (-2.055725, 2.055725, "Only the sign is wrong."), (0.0, 0.0001, ""), (0.1, 0.2, ""),
+    (-2.055725, -2.055725 / np.log(2), "Your result is the expected one with logarithms to base 2."),
+    (-2.055725, -2.055725 / np.log(10), "Your result is the expected one with logarithms to base 10."),
+    (-2.055725, -2.055725 / 3, "Your result is the expected one divided by 3."),
+    (-2.055725, -18.501525, "Your result is 9 times the expected one."), (-2.055725, -20.55725, ""),
+    (np.inf, 2.0, ""), (np.array([2, 1, 0]), np.array([2, 1]), "Your result is the expected one, but ends too early."),
     (np.array([2, 1]), np.array([2, 1, 0, 3]), "Your result is the expected one, but ends too late."),
     (np.array([1, 1, 1]), np.array([1, 1]), ""), (np.array([1]), np.zeros(0, int), ""),
     (np.array([1.0, 2.0]), np.array(["a"]), ""), ("Text", "tEXT", "Only upper and lower case differ."),
@@ -205,6 +212,22 @@ def arrays(draw: st.DrawFn) -> tuple["np.ndarray[Any, Any]", "np.ndarray[Any, An
     if len(expected) % 2 == 0 and draw(st.booleans()):
         expected, actual = expected.reshape(2, -1), actual.reshape(2, -1)
     return expected, actual
+
+
+@pytest.mark.slow
+@settings(max_examples=400, deadline=None)
+@given(st.lists(arrays(), min_size=1, max_size=3), st.sampled_from([1e-8, 2e-4]))
+def test_parts_called_wrong_are_those_that_compare_unequal(parts: list[Any], allowed: float) -> None:
+    expected, actual = tuple(e for e, _ in parts), [a for _, a in parts]
+    said = difference(expected, actual, allowed)
+    unequal = [n for n, (e, a) in enumerate(parts) if not equal(e, a, allowed)]
+    only, end, rest = re.split(r"( wrong[.:](?: |$))", said, maxsplit=1) if said.startswith("Only") else ("", "", said)
+    if reordered(expected, tuple(actual), allowed):
+        return
+    named = [int(number) for number in re.findall(r"part \[(\d+)\]", only)]
+    assert named == (unequal if 0 < len(unequal) < len(parts) else [])
+    about = named if ":" in end else [int(number) for number in re.findall(r"Part \[(\d+)\]: ", rest)]
+    assert set(about) == set(unequal) - {n for n in unequal if not difference(parts[n][0], parts[n][1], allowed)}
 
 
 def holds(said: str, expected: Any, actual: Any, allowed: float) -> bool:

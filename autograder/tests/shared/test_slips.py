@@ -57,7 +57,7 @@ SLIPS = [
     ("softmax(x, dim=-1)", "softmax(x, axis=-1)", [OWN.format("dim", "softmax", "axis")]),
     ("params(x, dim=-1)", "params(x, axis=-1)", [OWN.format("dim", "params", "axis")]),  # a variable may contain any function
     ("softmax(x, axsi=-1)", "softmax(x, axis=-1)", [NO_ARGUMENT.format("softmax", "axsi", "axis")]),
-    ("x - np.Inf", "x - np.inf", [NO_NUMPY.format("Inf", "inf")]),
+    ("x - np.Inf", "x - np.inf", ["NumPy 2 has no `np.Inf`; use `np.inf`."]),
     ("x / n_head", "x / n_heads", [NO_NAME.format("n_head", "n_heads")]), ("Len(x)", "len(x)", [NO_NAME.format("Len", "len")]),
     ("softmx(x)", "softmax(x)", [NO_NAME.format("softmx", "softmax")]),
     ("np.sqaure(x)", "np.square(x)", [NO_NUMPY.format("sqaure", "square")]),

@@ -271,7 +271,7 @@ def test_unreadable_file_or_folder_is_an_error(closed: str) -> None:
 
 
 def test_missing_or_vanished_file_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match=f"^{tmp_path}/nowhere: No such file or directory$"):
+    with pytest.raises(CommandError, match=f"^{tmp_path}/nowhere: there is no such file or folder$"):
         read(tmp_path / "nowhere", HOMEWORK.rubric)
     put(tmp_path, {FIRST: "1"})
     monkeypatch.setattr(os, "open", lambda *_: (_ for _ in ()).throw(FileNotFoundError(2, "gone")))

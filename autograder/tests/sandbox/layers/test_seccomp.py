@@ -38,7 +38,7 @@ def verdict(column: int, number: int, *arguments: int, architecture: int | None 
     machine = ("x86_64", "aarch64")[column]
     architecture = architecture or (0xC000003E, 0xC00000B7)[column]
     data = struct.pack("<IIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
-    program, at, loaded = list(struct.iter_unpack("<HBBI", seccomp.PROGRAMS[machine])), 0, 0
+    program, at, loaded = list(struct.iter_unpack("<HBBI", seccomp.filter_program(machine))), 0, 0
     while True:
         code, yes, no, value = program[at]
         at += 1

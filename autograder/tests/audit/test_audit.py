@@ -70,6 +70,9 @@ def test_all_cases_of_a_homework_are_graded_without_a_problem(homework: Homework
         "\nkmeans: code that computes nothing", *(f"  {name}: {ids(costs)}" for name, costs in nothings.items()),
         "\ncorrect alternatives", "  loops: nothing lost", "\n9 of 9 misconceptions are named correctly.",
     ]  # fmt: skip
+    unlost = [row for row in rows if row.case.kind in ("hole", "alternative")]
+    criteria = [f"{name}: no misconception costs it" for name in homework.rubric.criteria]
+    assert audit.problems(homework, unlost) == criteria
     for row in rows:
         if row.case.kind == "hole":
             assert ", ".join(row.lost) == ids(COSTS[row.case.function])
@@ -184,6 +187,20 @@ ALIKE = ("sample_variance", "no_root")
 ])  # fmt: skip
 def test_audit_detects_the_problem(row: Row, said: str) -> None:
     assert any(said in problem for problem in audit.problems(HOMEWORK, [row]))
+
+
+def test_homework_without_misconceptions_or_alternatives_is_a_problem(tmp_path: Path) -> None:
+    homework = Homework(kmeans(tmp_path / "homework"))
+    shutil.rmtree(homework.misconceptions / "kmeans")
+    one = Row(Case("alternative", "loops"), {})
+    assert audit.problems(homework, [one]) == [
+        f"kmeans: there are no misconceptions in {homework.misconceptions / 'kmeans'}"
+    ]
+    assert audit.problems(homework, [one], complete=False) == []
+    assert audit.containing(homework, "kmeans") == "1 of 1 alternatives contain kmeans.py"
+    (homework.alternatives / "loops" / "kmeans.py").rename(homework.alternatives / "loops" / "another.py")
+    said = "0 of 1 alternatives contain kmeans.py: nothing shows that correct code keeps its points there"
+    assert audit.containing(homework, "kmeans") == said
 
 
 @pytest.mark.parametrize(("body", "said"), [

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -115,10 +116,15 @@ def test_variables_named_after_students_are_renamed() -> None:
     return gamma * x / np.sqrt(variance)
 """
     one = Unexplained("rms_norm", "0", (), text, "")
-    people = [Student("Ada Lovelace", "1815"), Student("Grace Hopper"), Student("Ian Max", email="eps@variance.edu")]
+    people = [
+        Student("Ada Lovelace", "1815"),
+        Student("Grace", email="hopper@x.org"),
+        Student("Ian Max", email="eps@variance.edu"),
+    ]
     made = class_statistics.shortest(class_statistics.groups({"a": [one]}, people)[0]).source
     for name in ("Grace", "hopper", "ada", "1815"):
         assert name not in made
+    assert {*re.findall(r"name_\d+", made)} == {"name_1", "name_2", "name_3", "name_4"}
     assert "np.max(" in made and "variance = " in made and "gamma, eps=1e-06" in made
     before, after, names = {"np": np}, {"np": np}, np.array([3.0, 4.0])
     exec(text, before)
@@ -129,7 +135,8 @@ def test_variables_named_after_students_are_renamed() -> None:
 
 def test_standalone_source_includes_everything_the_function_uses() -> None:
     text = "from math import tau, pi\nA = B = 2\nC = A + 1\n\ndef one(x):\n    return two(x)\n\ndef two(x):\n    return x * C\n"
-    text += "\nUNUSED = 5\n\ndef rms_norm(x, gamma, eps=1e-6):\n    for _ in ():\n        print('Ada')\n    assert x, 'Ada'\n"
+    text += "\nUNUSED = 5\n\n@print\ndef rms_norm(x, gamma, eps=1e-6):\n"
+    text += "    for _ in ():\n        print('Ada')\n    assert x, 'Ada'\n"
     text += "    return one(x) * layer_norm(x, gamma, gamma) + tau\n"
     made = standalone(text.encode(), "rms_norm", HOMEWORK.rubric)
     names: dict[str, Any] = {"layer_norm": lambda x, gamma, beta: 10 * x}

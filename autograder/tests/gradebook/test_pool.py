@@ -10,7 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+import time
+from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -127,6 +128,19 @@ def test_worker_is_one_process_on_one_core_that_leaves_signals_to_its_parent() -
     assert (first[3] != other[3]) == (pool.cores() > 1)
     with pytest.raises(CancelledError):
         workers.submit(0, about_this_process)
+
+
+def test_stuck_worker_is_replaced() -> None:
+    workers = pool.local(1)
+    stuck = workers.submit(0, time.sleep, 600)
+    while not stuck.running():
+        time.sleep(0.01)
+    workers.stop(0)
+    with pytest.raises(BrokenExecutor):
+        stuck.result(10)
+    assert workers.submit(0, os.getppid).result(60) == os.getpid()
+    workers.end()
+    workers.stop(0)  # there is none
 
 
 def test_worker_ends_with_its_parent(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 SENTENCE = report.sentence(HOMEWORK, f"{FUNCTION}.no_root")
+CHANGES = report.sentence(HOMEWORK, f"{FUNCTION}.changes_x")
+READ = next(one.read for one in HOMEWORK.of_module("layernorm") if one.id == f"{FUNCTION}.no_root").replace("`", "")
 EVIL = '"><script>window.broken = 1</script><img src=x onerror="window.broken = 1">'
 
 
@@ -134,6 +136,26 @@ def test_page_shows_criteria_errors_and_details_of_the_run() -> None:
 ])  # fmt: skip
 def test_built_in_mistake_has_its_sentence_without_a_library_entry(name: str, said: str) -> None:
     assert report.sentence(HOMEWORK, f"softmax_of_no_library.{name}").startswith(said)
+
+
+def test_mistakes_of_a_class_are_listed_most_frequent_first() -> None:
+    rows = run(("Ada", "Bela", "Chidi", "Dana"), {"s9": "disk"}).rows
+    two = marked(
+        "t", ("a.x", 0, (f"{FUNCTION}.no_root", f"{FUNCTION}.changes_x")), ("a.y", 0, (f"{FUNCTION}.no_root",))
+    )
+    both = StudentRow(Student("Emil"), Upload("t"), two)
+    about = {"place": f"{FUNCTION} in layernorm.py"}
+    assert report.mistakes(HOMEWORK, [*rows, both]) == [
+        about | {"id": f"{FUNCTION}.no_root", "sentence": SENTENCE, "read": READ, "rows": [1, 3, 5]},
+        about
+        | {
+            "id": f"{FUNCTION}.changes_x",
+            "sentence": CHANGES,
+            "read": "the NumPy user guide, Copies and views",
+            "rows": [5],
+        },
+        {"id": f"{FUNCTION}.unheard_of", "place": FUNCTION, "sentence": "", "read": "", "rows": [2]},
+    ]
 
 
 @pytest.mark.parametrize("errors", [{}, {"s1": "why"}])

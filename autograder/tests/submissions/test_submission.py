@@ -72,6 +72,8 @@ DONE = b"def layer_norm(x):\n    return x - x.mean()\n"
     (STUB + b"def batch_norm(x): return 2 * x", True),
     (b"def layer_norm(x: return", None),
     (b"\0", None),
+    (DONE.ljust(submission.MOST_BYTES, b"#"), True),
+    (DONE.ljust(submission.MOST_BYTES + 1, b"#"), None),  # too long to parse
 ])  # fmt: skip
 def test_function_counts_as_written_if_its_body_does_anything(text: bytes, written: bool | None) -> None:
     assert submission.has_written(text, ["layer_norm", "batch_norm"]) is written
@@ -117,5 +119,6 @@ def test_parsing_limit_applies_to_all_copies_together(monkeypatch: pytest.Monkey
 
 
 def test_oversized_file_is_read_as_empty() -> None:
-    submission = Submission("s", {"short.py": b"x = 1", "long.py": b"x = [" + b"1," * 5_000_000 + b"]"})
-    assert [submission.text(name) for name in ("short.py", "long.py", "none.py")] == [b"x = 1", b"", b""]
+    files = {"short.py": b"#" * submission.MOST_BYTES, "long.py": b"#" * (submission.MOST_BYTES + 1)}
+    read = Submission("s", files)
+    assert [read.text(name) for name in ("short.py", "long.py", "none.py")] == [files["short.py"], b"", b""]

@@ -11,7 +11,7 @@ from autograder.exceptions import CommandError
 from autograder.grading import plan
 from autograder.homework.homework import Homework
 from autograder.homework.rubric import INTEGRATION
-from autograder.tests.files import HOMEWORK, kmeans
+from autograder.tests.files import HOMEWORK, kmeans, python_says
 from autograder.tests.running import the_plan
 
 
@@ -138,7 +138,7 @@ MISTAKES = {
         "not (np.array([[1.0]]), {})"),
     "an example that raises an error": (LIBRARY, LIST, f"{LIST}((np.eye(1),), {{'centre': 2}}), ",
         f"{LIBRARY}:22: EXAMPLES['nearest'][0]: nearest(np.array([[1.0]]), centre=2) raises TypeError: "
-        "nearest() got an unexpected keyword argument 'centre'"),
+        + python_says("def nearest(x, centres): ...\nnearest(1, centre=2)")),
 }  # fmt: skip
 
 

@@ -491,6 +491,7 @@ def test_checks_run_again_when_a_module_is_saved(home: Path, arguments: list[str
 
 CELL = """
 import builtins
+import pdb  # first: it needs names that the posix module has only on the real platform
 import sys
 from pathlib import Path
 

@@ -29,13 +29,13 @@ def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[st
     """
     connection, session = Connection(own_end, limit), Session(min(limit, wire.MAX_FROM_STUDENT))
     session.imports, session.kit = StudentModules(folder, essential), KIT
-    held, sent = list[bytes](), 0.0
+    held, size, sent = list[bytes](), 0, 0.0
 
     def flush(*more: bytes) -> None:
-        nonlocal sent
+        nonlocal size, sent
         connection.send(*held, *more)
         held.clear()
-        sent = time.monotonic()
+        size, sent = 0, time.monotonic()
 
     def interrupted(_: int, frame: FrameType | None) -> None:
         """Report the running loop; student code might catch an exception."""
@@ -55,8 +55,8 @@ def run(own_end: socket.socket, folder: str, limit: int, essential: frozenset[st
         sent = time.monotonic()
         for number, request in enumerate(requests, 1):
             held.append(_response(session, request, folder))
-            is_late = time.monotonic() - sent > HELD_SECONDS
-            if number == len(requests) or is_late or sum(map(len, held)) > HELD_BYTES:
+            size += len(held[-1])
+            if number == len(requests) or time.monotonic() - sent > HELD_SECONDS or size > HELD_BYTES:
                 flush()
 
 

@@ -29,7 +29,6 @@ def test_checks_detect_only_what_they_cover() -> None:
     found = {one.misconception.id: one for one in public.run(HOMEWORK, ["layernorm"], 1)}
     assert found.keys() == {m.id for m in HOMEWORK.of_module("layernorm")}
     assert "test_eps" in found["layer_norm.eps_missing"].checks
-    assert not all(one.checks for one in found.values())
     assert found["layer_norm.sample_variance"].answer == "named"
     checks = (HOMEWORK.solutions / "checks" / "test_layernorm.py").read_text(encoding="utf-8")
     assert all(f"def {name}(" in checks for one in found.values() for name in one.checks)

@@ -89,7 +89,7 @@ def _with_signatures(
     values that has such a call, besides the criteria that failed because a call could not be adapted.
     """
     refused: dict[str, dict[Target, CallResult]] = defaultdict(dict)  # the first call by criterion and function
-    for call_result in analysis.call_results:
+    for call_result in analysis.call_results if runner.has_misfits else ():
         if call_result.test_call.criterion and runner.refuses(call_result.test_call):
             refused[call_result.test_call.criterion].setdefault(call_result.target, call_result)
     on_values = (score.criterion.id for score in scores if score.criterion.looks_at == "values")

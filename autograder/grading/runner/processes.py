@@ -25,6 +25,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from inspect import Signature
 from typing import Any
 
@@ -43,6 +44,7 @@ from autograder.shared.tree import copied
 from autograder.submissions.submission import Submission
 
 PROBES_AT_ONCE = 32
+_signature = cache(inspect.signature)  # of reference functions
 Run = Callable[[Sequence[TestCall | Request]], list[Response]]
 MISSING = Response(error=Error(("ModuleNotFoundError",), "", "", 0, "missing"))
 
@@ -147,6 +149,11 @@ class Runner:
         """
         return process.run([call if isinstance(call, Request) else self._request(call) for call in calls], account)
 
+    @property
+    def has_misfits(self) -> bool:
+        """Whether a function of the submission does not accept every call of the contract."""
+        return any(signature is not None for signature in self._signatures.values())
+
     def refuses(self, test_call: TestCall) -> bool:
         """Whether the student's signature does not accept a call of the contract."""
         signature = self._signatures.get(test_call.target) if test_call.kind == "call" else None
@@ -162,7 +169,7 @@ class Runner:
         return Misconception(module, function, "signature", (criterion,), *problem, read, twice=identity)
 
     def _contract(self, function: str) -> Signature:
-        return inspect.signature(self.homework.functions[function])
+        return _signature(self.homework.functions[function])
 
     def _request(self, test_call: TestCall) -> Request:
         signature = self._signatures.get(test_call.target)

@@ -4,6 +4,7 @@ Values are shown for public inputs only, and come from a process that had receiv
 reported once, under the first lost criterion with the same visibility; other messages refer to it.
 """
 
+from functools import cached_property
 from itertools import takewhile
 from typing import get_args
 
@@ -102,7 +103,7 @@ class Message:
         """Whether misconceptions explain the whole result, so that nothing needs to be said about its values."""
         return any(m.right for m in self.graded.misconceptions) and not self.graded.at_least
 
-    @property
+    @cached_property
     def is_unsteady(self) -> bool:
         return varies(self.module_result, self.criterion, self.function)
 

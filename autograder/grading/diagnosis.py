@@ -325,6 +325,10 @@ class Analysis:
         return frozenset(call_result.test_call for call_result in self.call_results if call_result.failed)
 
     @cached_property
+    def failing_functions(self) -> frozenset[str]:
+        return frozenset(test_call.target.function for test_call in self.failing_calls)
+
+    @cached_property
     def by_criterion(self) -> Mapping[str, Sequence[CallResult]]:
         groups = defaultdict[str, list[CallResult]](list)
         for call_result in self.call_results:
@@ -366,9 +370,9 @@ class Diagnoser:
     def diagnosed(self, analysis: Analysis, function: str) -> Analysis:
         """Diagnose a function if it has a failing call, with its helpers as they were diagnosed unless they were replaced."""
         diagnoses = {name: diagnosis for name, diagnosis in analysis.diagnoses.items() if name != function}
+        if function not in analysis.failing_functions:
+            return replace(analysis, diagnoses=diagnoses) if function in analysis.diagnoses else analysis
         results = analysis.of(function)
-        if not any(call_result.failed for call_result in results):
-            return replace(analysis, diagnoses=diagnoses)
         failing = [call_result for call_result in results if wrong_in_value(call_result)]
         empty = bool(failing) and computes_nothing(results)
         diagnosis = Diagnosis(empty=empty)

@@ -92,8 +92,8 @@ class Explainer:
 
         The new results count if fewer calls fail, or if as many fail and fewer end the process.
         """
-        failing = {test_call.target.function for test_call in analysis.failing_calls}
-        helpers = tuple(name for name in self.rubric.helpers(analysis.module, (function,)) if name in failing)
+        below = self.rubric.helpers(analysis.module, (function,))
+        helpers = tuple(name for name in below if name in analysis.failing_functions)
         lost = self._lost(analysis, function)
         if not helpers or not lost:
             return analysis

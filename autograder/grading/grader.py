@@ -179,14 +179,12 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
         diagnoses = {name: Diagnosis(empty=True) for name in functions} if broken is not None else {}
         visible = Analysis(module, tuple(public.values()), diagnoses)
         every = Analysis(module, (*public.values(), *runner.hidden(module).values()), diagnoses)
-        failing_functions = {test_call.target.function for test_call in every.failing_calls}
         for function in functions if broken is None else ():
-            if function in failing_functions:
-                visible = diagnoser.diagnosed(visible, function)
-                every = diagnoser.diagnosed(every, function)
-                # 3: the function again with correct helpers, then its pure calls in a new process. 4: single edits of its source.
-                every = explainer.explained(every, function)
-                visible = explainer.seen_in_public(visible, every, function)
+            visible = diagnoser.diagnosed(visible, function)
+            every = diagnoser.diagnosed(every, function)
+            # 3: the function again with correct helpers, then its pure calls in a new process. 4: single edits of its source.
+            every = explainer.explained(every, function)
+            visible = explainer.seen_in_public(visible, every, function)
             runner.outstanding.remove(Target(module, function))
         runner.outstanding -= {module, *(Target(module, function) for function in functions)}
 
@@ -201,7 +199,7 @@ def _graded(runner: Runner, diagnoser: Diagnoser, names: Collection[str]) -> Ite
                 fix_first = tuple(name for name in imported if name in failing)
                 scores[-1] = replace(scores[-1], imported=imported, fix_first=fix_first)
         graded[module] = tuple(scores)
-        is_right = not failing_functions and all(score.passed for score in scores)
+        is_right = not every.failing_calls and all(score.passed for score in scores)
         other_scores = scores if is_right else scored(runner, other_rule, visible, every, at_home)
         otherwise = {other_charge: sum(score.points for score in other_scores)}
         tried = [examples[function] for function in functions if function in examples]
@@ -251,12 +249,11 @@ def _replaceable(
 
 def _unexplained(rubric: Rubric, analysis: Analysis) -> Iterator[tuple[str, tuple[CallResult, ...]]]:
     """Yield the functions whose wrong values have no known cause, not even a wrong helper."""
-    failing = {test_call.target.function for test_call in analysis.failing_calls}
     for function, diagnosis in analysis.diagnoses.items():
         results = tuple(analysis.of(function))
         helpers = set() if function in analysis.helped else rubric.helpers(analysis.module, (function,))
         explained = diagnosis.empty or diagnosis.complete or diagnosis.sure or diagnosis.undecided
-        if (explained and not diagnosis.repaired) or not failing.isdisjoint(helpers):
+        if (explained and not diagnosis.repaired) or not analysis.failing_functions.isdisjoint(helpers):
             continue
         answers = any(r.is_absent or r.response.ended or r.test_call.rules.question for r in results)
         if any(map(wrong_in_value, results)) and not answers:

@@ -169,12 +169,9 @@ def test_side_effects_and_dtypes_are_observed(results: list[CallResult], names: 
     assert [*found] == names.split()
     for name, m in found.items():
         later = name.endswith("_later")
-        said = (
-            f"{m.does} {m.right}".replace(", which is visible only after the call", "")
-            if later
-            else f"{m.does} {m.right}"
-        )
-        assert said == SAID[name.removesuffix("_later")] and (said != f"{m.does} {m.right}") == later
+        text = f"{m.does} {m.right}"
+        said = text.replace(", which is visible only after the call", "")
+        assert said == SAID[name.removesuffix("_later")] and (said != text) == later
         assert m.criteria == ((NORM.criterion,) if "float32" not in name else ())
         assert m.changes == (name.split("_")[1] if name.startswith("changes_") else "")
     assert [m.name for m in observed(results, True)] == [name for name in names.split() if name != "remembers"]

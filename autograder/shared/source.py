@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from encodings.aliases import aliases
 from pathlib import PurePosixPath
+from threading import Lock
 
 # The errors of parsing, compiling or unparsing invalid or deeply nested source.
 UNWRITTEN = ("NotImplementedError", "NotImplemented")  # raised by a function that is still to be written
@@ -18,6 +19,7 @@ CODECS = {"utf_8", "latin_1", "cp1252", "ascii"}
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _COMMENT = re.compile(rb"[ \t\f]*(#.*)?")
 _LINES = re.compile(r"\r\n|\r|\n")
+_PARSING = Lock()  # threads that parse at once count one another's nesting in Python 3.11: python/cpython#106905
 
 
 def rename_advice(name: str, file: str) -> str:
@@ -62,7 +64,7 @@ def decoded(data: bytes) -> str:
 
 def parsed(text: bytes | str) -> ast.Module | None:
     """Return the syntax tree of a student's source, without warnings; None if it is invalid."""
-    with warnings.catch_warnings(action="ignore"):
+    with _PARSING, warnings.catch_warnings(action="ignore"):
         try:
             return ast.parse(decoded(text) if isinstance(text, bytes) else text)
         except UNREADABLE:

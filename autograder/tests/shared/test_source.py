@@ -2,6 +2,9 @@
 
 import ast
 import codecs
+import gc
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -127,3 +130,20 @@ def test_functions_defined_twice_are_reported() -> None:
     found = definitions(b"def f():\n    return 1\n\n\ndef f():\n    pass\n\n\ndef g():\n    pass\n")
     assert repeated_definition("f", found["f"]) == "`f` is defined on lines 1 and 5: only the last definition counts."
     assert repeated_definition("g", found["g"]) == "" and definitions(b"def f(:") == definitions(b"(" * 300) == {}
+
+
+def test_threads_can_parse_at_once() -> None:
+    """Another thread runs while a tree is made if Python collects garbage then, and something is called for it."""
+    source, threshold = "y = [f(x), x]\n" * 100, gc.get_threshold()
+
+    def switch(*_: object) -> None:
+        time.sleep(1e-5)
+
+    gc.callbacks.append(switch)
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert all(threads.map(parsed, [source] * 20))
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(switch)
